@@ -33,27 +33,21 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
     catalogue.editing[kind] as CatalogueEditing[CatalogueKind] as unknown as CatalogueEdits<T>;
   const record = (
     tx: Repositories,
-    { user }: Caller,
+    caller: Caller,
     origin: RequestOrigin,
     what: Happening,
     details: object,
   ) =>
     tx.audit.append({
-      userId: user.id,
-      action: `${kind}_${what}`,
+      ...{ userId: caller.user.id, action: `${kind}_${what}`, details: JSON.stringify(details) },
       ...origin,
-      details: JSON.stringify(details),
     });
-  const valid = (entry: T): Result<T, DomainError> => {
-    const fields = faults(entry);
-    return Object.keys(fields).length === 0 ? ok(entry) : refuse({ code: 'validation_failed', fields });
-  };
   const notFound = () => refuse({ code: `${kind}_not_found` } as const);
 
   return {
     create: (entry: T, caller: Caller, origin: RequestOrigin): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
-        const checked = valid(entry);
+        const checked = valid(entry, faults);
         if (!checked.ok) return checked;
         if (!(await edits(tx).insert(entry))) return refuse({ code: 'catalogue_key_taken' });
         await record(tx, caller, origin, 'created', entry as object);
@@ -70,7 +64,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();
-        const checked = valid({ ...before, ...change });
+        const checked = valid({ ...before, ...change }, faults);
         if (!checked.ok) return checked;
         if (JSON.stringify(checked.value) === JSON.stringify(before)) return checked;
         await edits(tx).replace(checked.value);
@@ -93,3 +87,8 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
 }
 
 type Happening = 'created' | 'updated' | 'deleted';
+
+function valid<T>(entry: T, faults: (entry: T) => FieldFaults): Result<T, DomainError> {
+  const fields = faults(entry);
+  return Object.keys(fields).length === 0 ? ok(entry) : refuse({ code: 'validation_failed', fields });
+}

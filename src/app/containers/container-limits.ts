@@ -22,13 +22,11 @@ export async function tierOf(
 }
 
 /** Whether another container of that name fits. Call it with the owner's row locked. */
-export async function checkContainerLimit(
+export const checkContainerLimit = async (
   tx: Repositories,
   name: string,
   receiver: Receiver,
-): Promise<Result<null, DomainError>> {
-  return roomFor(await countsOf(tx, name, receiver));
-}
+): Promise<Result<null, DomainError>> => roomFor(await countsOf(tx, name, receiver));
 
 /** The same, and whether it fits beside the owner's kept deleted ones. */
 export async function checkNewContainer(

@@ -8,28 +8,26 @@ import { publishEventsAdded } from './event-messages.ts';
  * The same storage, announcing to every process each committed change of a session, token, SSH key, user, screen lock or event. Done
  * here, so that no use case can forget it.
  */
-export function publishOnCommit({ repositories, inTransaction }: Storage, bus: Bus): Storage {
-  return {
-    repositories: noteChanges(
-      repositories,
-      (changed) => publishCredentialChange(bus, changed),
-      () => publishEventsAdded(bus),
-    ),
-    async inTransaction(work) {
-      const noted = new Map<string, CredentialChange>();
-      let events = false;
-      const note = (changed: CredentialChange): void =>
-        void noted.set(`${changed.kind} ${changed.id}`, changed);
-      const noteEvent = (): void => {
-        events = true;
-      };
-      const result = await inTransaction((tx) => work(noteChanges(tx, note, noteEvent)));
-      for (const changed of noted.values()) publishCredentialChange(bus, changed);
-      if (events) publishEventsAdded(bus);
-      return result;
-    },
-  };
-}
+export const publishOnCommit = ({ repositories, inTransaction }: Storage, bus: Bus): Storage => ({
+  repositories: noteChanges(
+    repositories,
+    (changed) => publishCredentialChange(bus, changed),
+    () => publishEventsAdded(bus),
+  ),
+  async inTransaction(work) {
+    const noted = new Map<string, CredentialChange>();
+    let events = false;
+    const note = (changed: CredentialChange): void =>
+      void noted.set(`${changed.kind} ${changed.id}`, changed);
+    const noteEvent = (): void => {
+      events = true;
+    };
+    const result = await inTransaction((tx) => work(noteChanges(tx, note, noteEvent)));
+    for (const changed of noted.values()) publishCredentialChange(bus, changed);
+    if (events) publishEventsAdded(bus);
+    return result;
+  },
+});
 
 /** `base` with some members replaced. */
 const withOverrides = <T extends object>(base: T, replaced: Partial<T>): T =>

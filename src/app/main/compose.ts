@@ -192,48 +192,46 @@ function routesOf(
   ];
 }
 
-function serviceOf(
+const serviceOf = (
   http: Http,
   options: ComposeOptions,
   { storage, authenticator, requestLimits, activityRecords, authorizedConnections }: SharedServices,
   { identityWing, terminalWing, sshWing, agentWing, containerWing, feed, audit }: Wings,
   draining: Draining,
-): Omit<Service, 'recordHealth' | 'noteStop'> {
-  return {
-    http,
-    registration: identityWing.registration,
-    reseal: async () => {
-      await sshWing.reseal();
-      return await identityWing.reseal();
-    },
-    sealAudit: audit.seal,
-    ...terminalWing.work,
-    ...sshWing.work,
-    ...containerWing.work,
-    agents: agentWing.work,
-    drain: () => {
-      draining.isDraining = true;
-      terminalWing.work.terminals.refuseNew();
-      agentWing.work.leaveShells();
-    },
-    closeEvents: (reason) => feed.close(reason),
-    sweepEvents: storage.repositories.events.sweep,
-    sweepCommandRuns: storage.repositories.commandRuns.sweep,
-    forgetEnded: forgetEnded(storage, options.logger),
-    endAccounts: endAccounts(storage, options.logger),
-    cutOff: authorizedConnections.closeAll,
-    writeDue: async () =>
-      void (await Promise.all([
-        requestLimits.flush(),
-        authenticator.flush(),
-        activityRecords.flush(),
-        terminalWing.writeDue(),
-        agentWing.work.checkConnections(),
-      ])),
-    flush: async () =>
-      void (await Promise.all([requestLimits.flush(), authenticator.flushAll(), activityRecords.flushAll()])),
-  };
-}
+): Omit<Service, 'recordHealth' | 'noteStop'> => ({
+  http,
+  registration: identityWing.registration,
+  reseal: async () => {
+    await sshWing.reseal();
+    return await identityWing.reseal();
+  },
+  sealAudit: audit.seal,
+  ...terminalWing.work,
+  ...sshWing.work,
+  ...containerWing.work,
+  agents: agentWing.work,
+  drain: () => {
+    draining.isDraining = true;
+    terminalWing.work.terminals.refuseNew();
+    agentWing.work.leaveShells();
+  },
+  closeEvents: (reason) => feed.close(reason),
+  sweepEvents: storage.repositories.events.sweep,
+  sweepCommandRuns: storage.repositories.commandRuns.sweep,
+  forgetEnded: forgetEnded(storage, options.logger),
+  endAccounts: endAccounts(storage, options.logger),
+  cutOff: authorizedConnections.closeAll,
+  writeDue: async () =>
+    void (await Promise.all([
+      requestLimits.flush(),
+      authenticator.flush(),
+      activityRecords.flush(),
+      terminalWing.writeDue(),
+      agentWing.work.checkConnections(),
+    ])),
+  flush: async () =>
+    void (await Promise.all([requestLimits.flush(), authenticator.flushAll(), activityRecords.flushAll()])),
+});
 
 /** The server's address. Empty before it listens. */
 function addressBound(http: Http): string {

@@ -41,24 +41,20 @@ export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals, keeps them for lost clients, and knows those of this process. */
 export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
-  const { storage, me, clock, log, observer, monotonicMs } = deps;
-  const { backend, runtime, screens } = deps.engine;
-  const { repositories } = storage;
-  const records = repositories.terminals;
-  const { replica } = me;
-  const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
+  const { clock, observer } = deps;
+  const { replica } = deps.me;
+  const records = deps.storage.repositories.terminals;
   const activity = terminalActivity(observer);
-  const registry = new TerminalRegistry({ leases, log, monotonicMs, listener: activity.listener, screens });
+  const { leases, registry, sync, shared, connections } = openTerminals(deps, activity.listener);
   observer.onNotice((notice) => {
     for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
-  const sync = syncOf(registry, deps);
-  const shared = sharedIn(registry, deps);
-  const connections = connectionRecords(registry, clock, replica);
+  const { backend, runtime } = deps.engine;
   const queue = terminalQueue(opening);
+  const { repositories } = deps.storage;
   const { check, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
   const openings = terminalOpening({
-    ...{ storage, backend, clock, log, connections, registry },
+    ...{ storage: deps.storage, backend, clock, log: deps.log, connections, registry },
     peers: { observer, sync, shared },
     ends: terminalEnds({ records, runtime }),
   });
@@ -76,13 +72,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     /** Whether the caller, by the present state, may keep an open terminal. */
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
-    /** One of this process, perhaps ahead of its record. */
-    find: (id: string) => registry.find(id),
-
-    /** The newest open one of this process with a key. */
-    underKey: (key: TerminalKey) => registry.underKey(key),
-
-    count: () => registry.count(),
+    ...ofThisProcess(registry),
 
     waiting: queue.waiting,
 
@@ -103,11 +93,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     /** Refuses waiting and future requests. */
     refuseNew: queue.shut,
 
-    closeEverything: (reason: CloseReason): void => registry.shut(reason),
-
-    /** Waits until closed ones have ended in the containers too. */
-    idle: (): Promise<void> => registry.idle(),
-
     /** Resolves when no socket has a terminal and every end is on record. */
     over: openings.over,
 
@@ -119,6 +104,30 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     },
   };
 }
+
+/** The open terminals of this process: their leases, records and shares, and what other processes hear of them. */
+function openTerminals(deps: TerminalDeps, listener: ReturnType<typeof terminalActivity>['listener']) {
+  const { me, log, monotonicMs } = deps;
+  const leases = terminalLeases(deps.storage.repositories.terminalLeases, me, monotonicMs);
+  const registry = new TerminalRegistry({ leases, log, monotonicMs, listener, screens: deps.engine.screens });
+  const connections = connectionRecords(registry, deps.clock, me.replica);
+  return { leases, registry, connections, sync: syncOf(registry, deps), shared: sharedIn(registry, deps) };
+}
+
+const ofThisProcess = (registry: TerminalRegistry) => ({
+  /** Perhaps ahead of its record. */
+  find: (id: string) => registry.find(id),
+
+  /** The newest open one with a key. */
+  underKey: (key: TerminalKey) => registry.underKey(key),
+
+  count: () => registry.count(),
+
+  closeEverything: (reason: CloseReason): void => registry.shut(reason),
+
+  /** Waits until closed ones have ended in the containers too. */
+  idle: (): Promise<void> => registry.idle(),
+});
 
 const syncOf = (registry: TerminalRegistry, { storage, bus, me, log, monotonicMs }: TerminalDeps) => {
   const { terminals: records, terminalCloseRequests: closeRequests } = storage.repositories;

@@ -21,17 +21,16 @@ export function carryOut({ bus, lines, replica }: AgentDeps, { agent, closing }:
   }
 }
 
-async function write(
+const write = async (
   { storage }: AgentDeps,
   dbId: string,
   event: AgentEvent,
   origin: RequestOrigin,
-): Promise<WrittenAgent | null> {
-  return await storage.inTransaction(async (tx) => {
+): Promise<WrittenAgent | null> =>
+  await storage.inTransaction(async (tx) => {
     const agent = await tx.agents.findForUpdate(dbId);
     return agent === null ? null : await writeAgent(tx, agent, event, origin);
   });
-}
 
 /** A connection has ended by itself: the agent's terminals wait for it. */
 export const lostAgent =

@@ -16,7 +16,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
-import { lockCaller } from '../../identity/account/lock-caller.ts';
+import { withLockedCaller } from '../../identity/account/lock-caller.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
 import { isIdOfAnother, roomForAgent } from './connect-agent.ts';
@@ -35,9 +35,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     const { user } = caller;
     if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const code = newSecret();
-    return await orRollBack(storage.inTransaction, async (tx) => {
-      const present = await lockCaller(tx, caller);
-      if (!present.ok) return present;
+    return await withLockedCaller(storage.inTransaction, caller, async (tx) => {
       const lasting = await mayMakeLasting(tx, caller);
       if (!lasting.ok) return lasting;
       if ((await tx.agentEnrolments.count(user.id)) >= MAX_ENROLMENT_CODES)

@@ -23,19 +23,18 @@ export type Prepare = (tx: Repositories) => Promise<Result<Prepared, DomainError
 type BegunOperation = { readonly operation: StoredOperation; readonly begun: KnownAtStart };
 
 /** Records the operation and takes its lease; null while another one is active. */
-export async function beginOperation(
+export const beginOperation = async (
   deps: OperationDeps,
   request: OperationRequest,
   prepare: Prepare,
   engine: Pick<EngineReady, 'observable'> = {},
-): Promise<Result<BegunOperation | null, DomainError>> {
-  return await orRollBack(deps.storage.inTransaction, async (tx) => {
+): Promise<Result<BegunOperation | null, DomainError>> =>
+  await orRollBack(deps.storage.inTransaction, async (tx) => {
     const prepared = await prepare(tx);
     // Operations change engine containers, which agents do not have.
     if (prepared.ok && isAgent(prepared.value.container)) return refuse({ code: 'not_for_agents' });
     return prepared.ok ? ok(await writeDown(deps, tx, request, prepared.value, engine)) : prepared;
   }).catch(nullIfConflict);
-}
 
 async function writeDown(
   { runtime, owner }: OperationDeps,

@@ -183,9 +183,8 @@ export async function putBack(
 }
 
 /** Restores the row, with the reason: for an operation that has not reached the engine. */
-export async function abandon(deps: OperationDeps, operation: StoredOperation): Promise<OperationState> {
-  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
-}
+export const abandon = async (deps: OperationDeps, operation: StoredOperation): Promise<OperationState> =>
+  await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
 
 /** Whether the container exists only because of the operation. */
 const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
@@ -219,12 +218,12 @@ function failureEvent({ before }: StoredOperation, container: Container, reason:
 }
 
 /** Nothing had to be done; the row leaves its transitional state. */
-export async function leaveUnchanged(
+export const leaveUnchanged = async (
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
-): Promise<OperationState> {
-  return await storage.inTransaction(async (tx) => {
+): Promise<OperationState> =>
+  await storage.inTransaction(async (tx) => {
     const state = facts.old === 'running' ? 'running' : 'stopped';
     const container = await changeRow(tx, operation, {
       change: { state },
@@ -232,4 +231,3 @@ export async function leaveUnchanged(
     });
     return { operation: { ...operation, outcome: 'unchanged' }, container };
   });
-}

@@ -18,23 +18,21 @@ import { resumeStart, startProcess } from './start-process.ts';
 export type Processes = ReturnType<typeof processes>;
 
 /** The processes of a caller's containers. */
-export function processes(deps: ControlDeps) {
-  return {
-    start: startProcess(deps),
-    resumeStart: resumeStart(deps),
-    list: listProcesses(deps),
-    get: getProcess(deps),
-    output: readOutput(deps),
-    write: writeInput(deps),
-    signal: signalProcess(deps),
-    resize: resizeProcess(deps),
-    end: endProcess(deps),
-    attach: attachProcess(deps),
-    settleAll: settleAll(deps),
-    /** Running processes keep their containers from being idle. */
-    usesNow: usesNow(deps),
-  };
-}
+export const processes = (deps: ControlDeps) => ({
+  start: startProcess(deps),
+  resumeStart: resumeStart(deps),
+  list: listProcesses(deps),
+  get: getProcess(deps),
+  output: readOutput(deps),
+  write: writeInput(deps),
+  signal: signalProcess(deps),
+  resize: resizeProcess(deps),
+  end: endProcess(deps),
+  attach: attachProcess(deps),
+  settleAll: settleAll(deps),
+  /** Running processes keep their containers from being idle. */
+  usesNow: usesNow(deps),
+});
 
 const usesNow = (deps: ControlDeps) => async (): Promise<readonly ContainerUse[]> => {
   const busy = await deps.storage.repositories.processes.busyContainers();

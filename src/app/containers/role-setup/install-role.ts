@@ -113,16 +113,15 @@ function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: u
 }
 
 /** Row and event in one transaction. False when the lease is lost. */
-async function write(
+const write = async (
   { storage, owner }: RoleSetupDeps,
   { id, container: { dbId } }: Pick<Try, 'id' | 'container'>,
   setup: RoleSetup,
-): Promise<boolean> {
-  return await storage.inTransaction(async (tx) => {
+): Promise<boolean> =>
+  await storage.inTransaction(async (tx) => {
     await tx.roleSetups.findForUpdate(dbId);
     const container = await tx.roleSetups.record(id, owner, setup);
     if (container === null) return false;
     await tx.events.append(progressEvent(container));
     return true;
   });
-}

@@ -15,8 +15,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
-import { orRollBack } from '../../transaction.ts';
-import { lockCaller } from './lock-caller.ts';
+import { withLockedCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken } from './token-records.ts';
 
 type Limits = Pick<NewToken, 'parentId' | 'depth' | 'containers' | 'maxUses' | 'usesLeft' | 'notAfter'>;
@@ -39,9 +38,7 @@ export const deriveToken =
     const asked = checkChildRequest(draft, parent.value?.scopes ?? null);
     if (!asked.ok) return asked;
     const { name, scopes, lifeMs } = asked.value;
-    return await orRollBack(inTransaction, async (tx) => {
-      const present = await lockCaller(tx, caller);
-      if (!present.ok) return present;
+    return await withLockedCaller(inTransaction, caller, async (tx) => {
       const containers = await chosen(tx, asked.value, caller);
       if (!containers.ok) return containers;
       const request = { ...asked.value, containers: containers.value };

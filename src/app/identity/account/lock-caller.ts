@@ -5,7 +5,8 @@ import { sessionEnd } from '../../../domain/identity/session.ts';
 import { tokenStillGood } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
-import type { Repositories } from '../../../ports/storage.ts';
+import type { InTransaction, Repositories } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
 
 /**
  * Locks the caller's user until the transaction ends; refused when the credential ended since the request was admitted.
@@ -30,6 +31,17 @@ export async function lockCaller(
     }
   }
 }
+
+/** Runs `work` in a transaction that has locked the caller; it is rolled back when the work refuses. */
+export const withLockedCaller = <T>(
+  inTransaction: InTransaction,
+  caller: Caller,
+  work: (tx: Repositories) => Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> =>
+  orRollBack(inTransaction, async (tx) => {
+    const present = await lockCaller(tx, caller);
+    return present.ok ? await work(tx) : present;
+  });
 
 /**
  * The same for an administrator's act on other accounts, which outlasts the session. Locks all administrators, in one

@@ -22,7 +22,7 @@ import { orRollBack } from '../../transaction.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { endOthersOf } from './end-others.ts';
-import { lockCaller } from './lock-caller.ts';
+import { withLockedCaller } from './lock-caller.ts';
 
 export type PasskeyDeps = {
   readonly storage: Storage;
@@ -94,9 +94,7 @@ async function register(
   if (!name.ok) return name;
   const made = await prove(deps, answer, user.id);
   if (!made.ok) return made;
-  return await orRollBack(deps.storage.inTransaction, async (tx) => {
-    const present = await lockCaller(tx, caller);
-    if (!present.ok) return present;
+  return await withLockedCaller(deps.storage.inTransaction, caller, async (tx) => {
     if ((await tx.passkeys.listOf(user.id)).length >= MAX_PASSKEYS) {
       return refuse({ code: 'passkey_limit_reached', max: MAX_PASSKEYS });
     }
@@ -148,9 +146,7 @@ async function remove(
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockCaller(tx, caller);
-    if (!present.ok) return present;
+  return await withLockedCaller(storage.inTransaction, caller, async (tx) => {
     if (!isUuid(id) || !(await tx.passkeys.remove(id, user.id))) {
       return refuse({ code: 'passkey_not_found' });
     }

@@ -26,32 +26,29 @@ export type ScreenLockDeps = {
 };
 
 /** A user's passcode, and locking and unlocking the caller's session. */
-export function screenLock(deps: ScreenLockDeps) {
-  return {
-    setPasscode: (
-      caller: Caller,
-      passcode: string,
-      current: string | undefined,
-      origin: RequestOrigin,
-    ): Done => {
-      const fields = passcodeFaults(passcode);
-      if (Object.keys(fields).length > 0)
-        return Promise.resolve(refuse({ code: 'validation_failed', fields }));
-      return withSession(caller, origin, (one) => replacePasscode(deps, one, passcode, current));
-    },
+export const screenLock = (deps: ScreenLockDeps) => ({
+  setPasscode: (
+    caller: Caller,
+    passcode: string,
+    current: string | undefined,
+    origin: RequestOrigin,
+  ): Done => {
+    const fields = passcodeFaults(passcode);
+    if (Object.keys(fields).length > 0) return Promise.resolve(refuse({ code: 'validation_failed', fields }));
+    return withSession(caller, origin, (one) => replacePasscode(deps, one, passcode, current));
+  },
 
-    /** Without a passcode nothing locks. Removing an absent one succeeds. */
-    removePasscode: (caller: Caller, current: string | undefined, origin: RequestOrigin): Done =>
-      withSession(caller, origin, (one) => replacePasscode(deps, one, null, current)),
+  /** Without a passcode nothing locks. Removing an absent one succeeds. */
+  removePasscode: (caller: Caller, current: string | undefined, origin: RequestOrigin): Done =>
+    withSession(caller, origin, (one) => replacePasscode(deps, one, null, current)),
 
-    lock: (caller: Caller, origin: RequestOrigin): Done =>
-      withSession(caller, origin, (one) => deps.storage.inTransaction((tx) => lockNow(tx, one))),
+  lock: (caller: Caller, origin: RequestOrigin): Done =>
+    withSession(caller, origin, (one) => deps.storage.inTransaction((tx) => lockNow(tx, one))),
 
-    /** The fifth wrong passcode ends the session. An unlocked session needs the right one too. */
-    unlock: (caller: Caller, passcode: string, origin: RequestOrigin): Done =>
-      withSession(caller, origin, (one) => unlock(deps, one, passcode)),
-  };
-}
+  /** The fifth wrong passcode ends the session. An unlocked session needs the right one too. */
+  unlock: (caller: Caller, passcode: string, origin: RequestOrigin): Done =>
+    withSession(caller, origin, (one) => unlock(deps, one, passcode)),
+});
 
 const withSession = (caller: Caller, origin: RequestOrigin, work: (one: Try) => Done): Done =>
   caller.credential.kind === 'login'

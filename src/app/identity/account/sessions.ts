@@ -9,9 +9,8 @@ import {
 } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
-import type { Storage } from '../../../ports/storage.ts';
-import { orRollBack } from '../../transaction.ts';
-import { lockCaller } from './lock-caller.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import { withLockedCaller } from './lock-caller.ts';
 
 export type SessionDeps = {
   readonly storage: Storage;
@@ -59,14 +58,10 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       const { user, credential } = caller;
       const isOwn = credential.kind === 'login' && credential.sessionId === sessionId;
       if (isBarred(caller) && !isOwn) return refuse({ code: 'new_password_required' });
-      return await orRollBack(inTransaction, async (tx) => {
-        const present = await lockCaller(tx, caller);
-        if (!present.ok) return present;
+      return await withLockedCaller(inTransaction, caller, async (tx) => {
         const done = await tx.sessions.revoke(sessionId, user.id, reason || REVOKED_BY_USER);
         if (!done) return refuse({ code: 'session_not_found' });
-        await tx.agentEnrolments.endAll(user.id);
-        const action = 'session_revoked';
-        await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
+        await recordEnd(tx, 'session_revoked', caller, origin, sessionId);
         return ok(null);
       });
     },
@@ -81,20 +76,28 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       const { user, credential } = caller;
       if (credential.kind !== 'login') throw new Error('only a session has others');
       const { sessionId } = credential;
-      return await orRollBack(inTransaction, async (tx) => {
-        const present = await lockCaller(tx, caller);
-        if (!present.ok) return present;
+      return await withLockedCaller(inTransaction, caller, async (tx) => {
         const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
-        await tx.agentEnrolments.endAll(user.id);
-        const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);
         const ended = new Set(ids);
-        const active = owned.filter(
-          (session) => ended.has(session.id) && sessionListed(session, now, idleMinutes),
-        );
-        const action = 'sessions_revoked_others';
-        await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
+        const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);
+        const active = owned
+          .filter(({ id }) => ended.has(id))
+          .filter((one) => sessionListed(one, now, idleMinutes));
+        await recordEnd(tx, 'sessions_revoked_others', caller, origin, sessionId);
         return ok(active.length);
       });
     },
   };
+}
+
+/** Ends the unused enrolment codes too. */
+async function recordEnd(
+  tx: Repositories,
+  action: 'session_revoked' | 'sessions_revoked_others',
+  { user }: Caller,
+  origin: RequestOrigin,
+  sessionId: string,
+): Promise<void> {
+  await tx.agentEnrolments.endAll(user.id);
+  await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
 }

@@ -12,7 +12,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { mayMakeLasting } from './lasting-credential.ts';
-import { lockCaller } from './lock-caller.ts';
+import { withLockedCaller } from './lock-caller.ts';
 
 export type SshKeys = ReturnType<typeof sshKeys>;
 
@@ -41,9 +41,7 @@ export const sshKeys = (
     const fields = sshKeyNameFaults(called);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { type, publicKey: line, fingerprint } = parsed;
-    return await orRollBack(inTransaction, async (tx) => {
-      const present = await lockCaller(tx, caller);
-      if (!present.ok) return present;
+    return await withLockedCaller(inTransaction, caller, async (tx) => {
       const lasting = await mayMakeLasting(tx, caller);
       if (!lasting.ok) return lasting;
       if ((await tx.sshKeys.count(user.id)) >= MAX_SSH_KEYS)

@@ -1,12 +1,12 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type ApiToken, mayGrant, type TokenRequest } from '../../../domain/identity/token.ts';
+import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
-import type { Storage } from '../../../ports/storage.ts';
-import { orRollBack } from '../../transaction.ts';
+import type { InTransaction, Repositories, Storage } from '../../../ports/storage.ts';
 import { deriveToken } from './child-tokens.ts';
-import { lockCaller } from './lock-caller.ts';
+import { withLockedCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken, recordEnd, UNLIMITED } from './token-records.ts';
 
 export type ApiTokenDeps = {
@@ -41,9 +41,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
       const { user } = caller;
       const granted = mayGrant(user, request.scopes);
       if (!granted.ok) return granted;
-      return await orRollBack(inTransaction, async (tx) => {
-        const present = await lockCaller(tx, caller);
-        if (!present.ok) return present;
+      return await withLockedCaller(inTransaction, caller, async (tx) => {
         return await insertToken(tx, { ...request, ...UNLIMITED, userId: user.id }, origin, note);
       });
     },
@@ -56,38 +54,34 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
     },
 
     /** Ends its descendants too. Repeating it changes nothing and returns the first time. */
-    async revoke(
-      id: string,
-      { user }: Caller,
-      origin: RequestOrigin,
-    ): Promise<Result<ApiToken, DomainError>> {
-      if (!isUuid(id)) return refuse({ code: 'token_not_found' });
-      const revoked = await inTransaction(async (tx) => {
-        await tx.users.lock(user.id);
-        const done = await tx.tokens.revoke(id.toLowerCase(), user.id);
+    revoke: (id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<ApiToken, DomainError>> =>
+      changed(inTransaction, id, user, async (tx, tokenId) => {
+        const done = await tx.tokens.revoke(tokenId, user.id);
         if (done?.changed) await recordEnd(tx, 'token_revoked', done, origin);
         return done?.token ?? null;
-      });
-      return orUnknown(revoked);
-    },
+      }),
 
     /** Removes the token for good, and revokes its descendants; only the audit remembers it. */
-    async delete(
-      id: string,
-      { user }: Caller,
-      origin: RequestOrigin,
-    ): Promise<Result<ApiToken, DomainError>> {
-      if (!isUuid(id)) return refuse({ code: 'token_not_found' });
-      const deleted = await inTransaction(async (tx) => {
-        await tx.users.lock(user.id);
-        const done = await tx.tokens.delete(id.toLowerCase(), user.id);
+    delete: (id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<ApiToken, DomainError>> =>
+      changed(inTransaction, id, user, async (tx, tokenId) => {
+        const done = await tx.tokens.delete(tokenId, user.id);
         if (done !== null) await recordEnd(tx, 'token_deleted', done, origin);
         return done?.token ?? null;
-      });
-      return orUnknown(deleted);
-    },
+      }),
   };
 }
 
-const orUnknown = (token: ApiToken | null): Result<ApiToken, DomainError> =>
-  token === null ? refuse({ code: 'token_not_found' }) : ok(token);
+/** Changes the user's token by `work`, which returns null for an unknown one. */
+async function changed(
+  inTransaction: InTransaction,
+  id: string,
+  user: User,
+  work: (tx: Repositories, tokenId: string) => Promise<ApiToken | null>,
+): Promise<Result<ApiToken, DomainError>> {
+  if (!isUuid(id)) return refuse({ code: 'token_not_found' });
+  const token = await inTransaction(async (tx) => {
+    await tx.users.lock(user.id);
+    return await work(tx, id.toLowerCase());
+  });
+  return token === null ? refuse({ code: 'token_not_found' }) : ok(token);
+}

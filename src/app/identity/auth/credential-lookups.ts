@@ -80,8 +80,8 @@ function lookup<Row>(
   };
 }
 
-function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): InvalidatedCache<VerifiedCredential> {
-  return invalidatedCache({
+const cached = ({ bus, clock, monotonicMs }: LookupDeps, find: Find): InvalidatedCache<VerifiedCredential> =>
+  invalidatedCache({
     find: async (key) => {
       const accepted = await find(key);
       if (accepted !== null) clock.adjust(accepted.readAt);
@@ -95,4 +95,3 @@ function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): Invalidate
     isBusConnected: () => bus.connected,
     monotonicMs,
   });
-}

@@ -60,34 +60,19 @@ export function lastUsedWriter({ write, everyMs, nowMs }: LastUsedWriterDeps): L
     return last;
   };
 
-  async function writeFirst(id: string, entry: Entry): Promise<void> {
-    const { usedMs } = entry;
-    try {
-      await write([{ id, at: new Date(usedMs) }]);
-      entry.savedMs = usedMs;
-      entry.writtenMs = Math.max(entry.writtenMs, usedMs);
-    } catch {
-      // it stays pending
-    } finally {
-      entry.first = undefined;
-    }
-  }
-
   return {
     used(id, lastWrittenMs, withinMs = everyMs) {
       const usedMs = nowMs();
       const known = entries.get(id);
       if (known !== undefined) {
-        known.usedMs = usedMs;
-        known.withinMs = withinMs;
-        known.savedMs = Math.max(known.savedMs, lastWrittenMs ?? known.savedMs);
-        known.writtenMs = Math.max(known.writtenMs, lastWrittenMs ?? known.writtenMs);
+        Object.assign(known, { usedMs, withinMs });
+        if (lastWrittenMs !== null) noteWritten(known, lastWrittenMs);
         return known.first;
       }
       const writtenMs = lastWrittenMs ?? Number.NEGATIVE_INFINITY;
       const entry: Entry = { usedMs, savedMs: writtenMs, writtenMs, withinMs, first: undefined };
       entries.set(id, entry);
-      if (lastWrittenMs === null) entry.first = writeFirst(id, entry);
+      if (lastWrittenMs === null) entry.first = writeFirst(write, id, entry);
       return entry.first;
     },
 
@@ -104,3 +89,22 @@ export function lastUsedWriter({ write, everyMs, nowMs }: LastUsedWriterDeps): L
 }
 
 const isPending = ({ usedMs, savedMs }: Entry): boolean => usedMs > savedMs;
+
+function noteWritten(entry: Entry, writtenMs: number): void {
+  entry.savedMs = Math.max(entry.savedMs, writtenMs);
+  entry.writtenMs = Math.max(entry.writtenMs, writtenMs);
+}
+
+/** Tries once; after a failure the use stays pending. */
+async function writeFirst(write: LastUsedWriterDeps['write'], id: string, entry: Entry): Promise<void> {
+  const { usedMs } = entry;
+  try {
+    await write([{ id, at: new Date(usedMs) }]);
+    entry.savedMs = usedMs;
+    entry.writtenMs = Math.max(entry.writtenMs, usedMs);
+  } catch {
+    // it stays pending
+  } finally {
+    entry.first = undefined;
+  }
+}

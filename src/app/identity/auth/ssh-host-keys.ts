@@ -56,9 +56,11 @@ const fresh = async ({ maker }: SshHostKeysDeps, type: HostKeyType): Promise<Hos
   ...(await maker.make(type)),
 });
 
-function sealed({ keys }: SshHostKeysDeps, { type, publicKey, privateKey }: HostKey): StoredHostKey {
-  return { type, publicKey, sealedPrivateKey: encrypt(keys(), Buffer.from(privateKey), contextOf(type)) };
-}
+const sealed = ({ keys }: SshHostKeysDeps, { type, publicKey, privateKey }: HostKey): StoredHostKey => ({
+  type,
+  publicKey,
+  sealedPrivateKey: encrypt(keys(), Buffer.from(privateKey), contextOf(type)),
+});
 
 /** null when no key opens it, and for one that an earlier version stored although no server can use it. */
 function open({ keys, maker }: SshHostKeysDeps, { type, publicKey, sealedPrivateKey }: StoredHostKey) {

@@ -10,9 +10,8 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { orRollBack } from '../../transaction.ts';
 import { endOthersOf } from '../account/end-others.ts';
-import { lockCaller } from '../account/lock-caller.ts';
+import { lockCaller, withLockedCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { connect, disconnect } from './arrival.ts';
 import { takeArrived } from './arrived.ts';
@@ -35,24 +34,22 @@ export type Connected =
 export type ConnectedIdentities = ReturnType<typeof connectedIdentities>;
 
 /** A user's own sign-ins at the OpenID provider. */
-export function connectedIdentities(deps: ConnectedDeps) {
-  return {
-    list: ({ user }: Caller): Promise<readonly ConnectedIdentity[]> =>
-      deps.storage.repositories.identities.listOf(user.id),
+export const connectedIdentities = (deps: ConnectedDeps) => ({
+  list: ({ user }: Caller): Promise<readonly ConnectedIdentity[]> =>
+    deps.storage.repositories.identities.listOf(user.id),
 
-    /** Where the browser goes. Connecting needs a recent sign-in or a confirmation. */
-    begin: (wanted: IdentityStart, given: Proofs, caller: Caller, origin: RequestOrigin) =>
-      begin(deps, wanted, given, caller, origin),
+  /** Where the browser goes. Connecting needs a recent sign-in or a confirmation. */
+  begin: (wanted: IdentityStart, given: Proofs, caller: Caller, origin: RequestOrigin) =>
+    begin(deps, wanted, given, caller, origin),
 
-    /** Completes what the same session began in the same browser. */
-    finish: (id: string, browser: string | null, caller: Caller, origin: RequestOrigin) =>
-      finish(deps, { id, browser }, caller, origin),
+  /** Completes what the same session began in the same browser. */
+  finish: (id: string, browser: string | null, caller: Caller, origin: RequestOrigin) =>
+    finish(deps, { id, browser }, caller, origin),
 
-    /** Ends the user's other sessions. Refused when the account would have no way in. */
-    remove: (id: string, given: Proofs, caller: Caller, origin: RequestOrigin) =>
-      remove(deps, id, given, caller, origin),
-  };
-}
+  /** Ends the user's other sessions. Refused when the account would have no way in. */
+  remove: (id: string, given: Proofs, caller: Caller, origin: RequestOrigin) =>
+    remove(deps, id, given, caller, origin),
+});
 
 async function begin(
   deps: ConnectedDeps,
@@ -156,9 +153,7 @@ async function remove(
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockCaller(tx, caller);
-    if (!present.ok) return present;
+  return await withLockedCaller(storage.inTransaction, caller, async (tx) => {
     const owned = await tx.identities.listOf(user.id);
     const found = owned.find((one) => isUuid(id) && one.id === id.toLowerCase());
     if (found === undefined) return refuse({ code: 'identity_not_found' });

@@ -78,17 +78,15 @@ async function decide(
   return decideAcceptance({ ...claims, email }, invitation, here, startedAt);
 }
 
-async function alreadyHere(
+const alreadyHere = async (
   tx: Repositories,
   { issuer, subject, email }: ProviderClaims,
   { username }: Invitation,
-): Promise<AlreadyHere> {
-  return {
-    isConnected: (await tx.identities.find(issuer, subject)) !== null,
-    addressTaken: email !== null && (await ownerOfAddress(tx, email)) !== null,
-    nameTaken: username !== null && (await tx.users.findForLogin(username)) !== null,
-  };
-}
+): Promise<AlreadyHere> => ({
+  isConnected: (await tx.identities.find(issuer, subject)) !== null,
+  addressTaken: email !== null && (await ownerOfAddress(tx, email)) !== null,
+  nameTaken: username !== null && (await tx.users.findForLogin(username)) !== null,
+});
 
 async function join(
   tx: Repositories,

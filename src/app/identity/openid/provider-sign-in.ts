@@ -105,15 +105,12 @@ async function redeem(
   return (await provider?.redeem({ url, state, nonce, codeVerifier })) ?? 'unavailable';
 }
 
-async function failed<T>(
+const failed = async <T>(
   deps: ProviderDeps,
   code: ProviderRefusal,
   origin: RequestOrigin,
-): Promise<Result<T, Turned>> {
-  return await deps.storage.inTransaction(async (tx) =>
-    refuse(await failedAtProvider(deps, tx, code, origin)),
-  );
-}
+): Promise<Result<T, Turned>> =>
+  await deps.storage.inTransaction(async (tx) => refuse(await failedAtProvider(deps, tx, code, origin)));
 
 async function finish(
   deps: ProviderDeps,

@@ -23,22 +23,20 @@ const SIGN_OUT_MS = 1_000;
 export type ProviderSignOut = ReturnType<typeof providerSignOut>;
 
 /** The end of sessions, here and at the provider. */
-export function providerSignOut(deps: SignOutDeps) {
-  return {
-    /**
-     * Where the browser may sign out of the provider, too; null for a session that no provider opened, and when the
-     * provider does not respond within a second. The session may have ended. Never throws: who signs out here is signed
-     * out.
-     */
-    urlOf: (caller: Caller) => urlOf(deps, caller),
+export const providerSignOut = (deps: SignOutDeps) => ({
+  /**
+   * Where the browser may sign out of the provider, too; null for a session that no provider opened, and when the
+   * provider does not respond within a second. The session may have ended. Never throws: who signs out here is signed
+   * out.
+   */
+  urlOf: (caller: Caller) => urlOf(deps, caller),
 
-    /**
-     * Ends the sessions of the person, or of the provider's session, that a logout token names. Each token works once.
-     * Returns how many ended.
-     */
-    byProvider: (logoutToken: string, origin: RequestOrigin) => byProvider(deps, logoutToken, origin),
-  };
-}
+  /**
+   * Ends the sessions of the person, or of the provider's session, that a logout token names. Each token works once.
+   * Returns how many ended.
+   */
+  byProvider: (logoutToken: string, origin: RequestOrigin) => byProvider(deps, logoutToken, origin),
+});
 
 async function urlOf(deps: SignOutDeps, { credential }: Caller): Promise<URL | null> {
   if (deps.provider === null || credential.kind !== 'login') return null;

@@ -42,40 +42,38 @@ export type DeviceSignInDeps = {
 export type DeviceSignIns = ReturnType<typeof deviceSignIns>;
 
 /** Signs a program in by a code that somebody confirms in the browser. */
-export function deviceSignIns(deps: DeviceSignInDeps) {
-  return {
-    /** `machine`: the name to show to who confirms. */
-    start: (machine: string, origin: RequestOrigin) => start(deps, machine, origin),
+export const deviceSignIns = (deps: DeviceSignInDeps) => ({
+  /** `machine`: the name to show to who confirms. */
+  start: (machine: string, origin: RequestOrigin) => start(deps, machine, origin),
 
-    /** Opens the session once the code is approved; until then a refusal says why not. */
-    poll: (deviceCode: string, origin: RequestOrigin) => poll(deps, deviceCode, origin),
+  /** Opens the session once the code is approved; until then a refusal says why not. */
+  poll: (deviceCode: string, origin: RequestOrigin) => poll(deps, deviceCode, origin),
 
-    /** The undecided sign-in of a code. Wrong codes are counted for the caller and the address. */
-    find: (userCode: string, caller: Caller, origin: RequestOrigin) =>
-      withCode(deps, userCode, caller, origin, async (_tx, { signIn }) => ok(signIn)),
+  /** The undecided sign-in of a code. Wrong codes are counted for the caller and the address. */
+  find: (userCode: string, caller: Caller, origin: RequestOrigin) =>
+    withCode(deps, userCode, caller, origin, async (_tx, { signIn }) => ok(signIn)),
 
-    /** Approves as the caller, who must be the account's owner, not just the holder of a login token. */
-    async approve(
-      userCode: string,
-      caller: Caller,
-      given: Proofs,
-      origin: RequestOrigin,
-    ): Promise<Result<null, DomainError>> {
-      const proven = await deps.confirmed(caller, given, origin);
-      if (!proven.ok) return proven;
-      if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
-      const { sessionId } = caller.credential;
-      return await decide(deps, userCode, caller, origin, {
-        kind: 'approved',
-        userId: caller.user.id,
-        sessionId,
-      });
-    },
+  /** Approves as the caller, who must be the account's owner, not just the holder of a login token. */
+  async approve(
+    userCode: string,
+    caller: Caller,
+    given: Proofs,
+    origin: RequestOrigin,
+  ): Promise<Result<null, DomainError>> {
+    const proven = await deps.confirmed(caller, given, origin);
+    if (!proven.ok) return proven;
+    if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
+    const { sessionId } = caller.credential;
+    return await decide(deps, userCode, caller, origin, {
+      kind: 'approved',
+      userId: caller.user.id,
+      sessionId,
+    });
+  },
 
-    deny: (userCode: string, caller: Caller, origin: RequestOrigin) =>
-      decide(deps, userCode, caller, origin, { kind: 'denied' }),
-  };
-}
+  deny: (userCode: string, caller: Caller, origin: RequestOrigin) =>
+    decide(deps, userCode, caller, origin, { kind: 'denied' }),
+});
 
 async function start(
   { storage, throttle }: DeviceSignInDeps,

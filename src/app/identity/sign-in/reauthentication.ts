@@ -32,12 +32,13 @@ export type ProvePassword = (
   origin: RequestOrigin,
 ) => Promise<Result<string | null, DomainError>>;
 
-export function provePassword({
-  storage: { repositories, inTransaction },
-  hashing,
-  throttle,
-}: Omit<ReauthenticationDeps, 'codes'>): ProvePassword {
-  return async (userId, password, origin) => {
+export const provePassword =
+  ({
+    storage: { repositories, inTransaction },
+    hashing,
+    throttle,
+  }: Omit<ReauthenticationDeps, 'codes'>): ProvePassword =>
+  async (userId, password, origin) => {
     const hash = (await repositories.users.lockForSignIn(userId))?.passwordHash ?? null;
     const checked = await hashing.inTurn(
       { userId },
@@ -59,7 +60,6 @@ export function provePassword({
       return refuse({ code: 'wrong_password' });
     });
   };
-}
 
 /** Whether the session was opened or confirmed lately; null when it has ended. */
 function isRecent(found: SessionWithUser | null): boolean | null {

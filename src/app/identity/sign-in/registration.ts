@@ -38,25 +38,23 @@ export type RegistrationDeps = {
   readonly throttle: LoginThrottle;
 };
 
-export function registration(deps: RegistrationDeps) {
-  return {
-    options: () => options(deps),
+export const registration = (deps: RegistrationDeps) => ({
+  options: () => options(deps),
 
-    /** Whether the set-up code is valid, checked before its form is filled in. Does not use it up. */
-    checkSetupCode: (code: string, origin: RequestOrigin) => checkSetupCode(deps, code, origin),
+  /** Whether the set-up code is valid, checked before its form is filled in. Does not use it up. */
+  checkSetupCode: (code: string, origin: RequestOrigin) => checkSetupCode(deps, code, origin),
 
-    /** Creates the first administrator, with the code printed at start. Works once. */
-    setUp: (code: string, person: NewPerson, origin: RequestOrigin) => setUp(deps, code, person, origin),
+  /** Creates the first administrator, with the code printed at start. Works once. */
+  setUp: (code: string, person: NewPerson, origin: RequestOrigin) => setUp(deps, code, person, origin),
 
-    register: (person: NewPerson, origin: RequestOrigin) => register(deps, person, origin),
+  register: (person: NewPerson, origin: RequestOrigin) => register(deps, person, origin),
 
-    /** A new one-time set-up code, or null when there is an administrator. Earlier codes end. */
-    newSetupCode: () => newSetupCode(deps),
+  /** A new one-time set-up code, or null when there is an administrator. Earlier codes end. */
+  newSetupCode: () => newSetupCode(deps),
 
-    /** Creates the first administrator from the environment; does nothing when there is one. */
-    ensureAdmin: (email: string, password: string) => ensureAdmin(deps, email, password),
-  };
-}
+  /** Creates the first administrator from the environment; does nothing when there is one. */
+  ensureAdmin: (email: string, password: string) => ensureAdmin(deps, email, password),
+});
 
 async function options({ storage: { repositories } }: RegistrationDeps): Promise<SignInOptions> {
   const { openRegistration, guestsEnabled } = await repositories.settings.read();

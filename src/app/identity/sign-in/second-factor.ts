@@ -11,8 +11,7 @@ import {
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Enrolment } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { orRollBack } from '../../transaction.ts';
-import { lockCaller } from '../account/lock-caller.ts';
+import { withLockedCaller } from '../account/lock-caller.ts';
 import { decrypt, encrypt, isCurrentKey } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { finishPendingSignIn } from './pending-sign-in.ts';
@@ -30,39 +29,37 @@ export type MfaStatus = { readonly enabled: boolean; readonly recoveryCodesLeft:
 export type SecondFactor = ReturnType<typeof secondFactor>;
 
 /** Authenticator apps and recovery codes: setting up and signing in. */
-export function secondFactor(deps: SecondFactorDeps) {
-  return {
-    status: (caller: Caller) => status(deps, caller),
+export const secondFactor = (deps: SecondFactorDeps) => ({
+  status: (caller: Caller) => status(deps, caller),
 
-    /** Completes a pending sign-in with an app's or a recovery code. */
-    finish: (mfaToken: string, code: string, origin: RequestOrigin): Promise<Result<SignedIn, DomainError>> =>
-      finishPendingSignIn(deps.storage, deps.throttle)(
-        mfaToken,
-        origin,
-        (tx, user) => deps.factorCodes.useCode(tx, user.id, code, origin),
-        (tx, user, provider) => openSession(tx, user, origin, provider),
-      ),
+  /** Completes a pending sign-in with an app's or a recovery code. */
+  finish: (mfaToken: string, code: string, origin: RequestOrigin): Promise<Result<SignedIn, DomainError>> =>
+    finishPendingSignIn(deps.storage, deps.throttle)(
+      mfaToken,
+      origin,
+      (tx, user) => deps.factorCodes.useCode(tx, user.id, code, origin),
+      (tx, user, provider) => openSession(tx, user, origin, provider),
+    ),
 
-    /** A new secret, shown once. It is active after the first right code; until then a newer one replaces it. */
-    enrol: (caller: Caller) => enrol(deps, caller),
+  /** A new secret, shown once. It is active after the first right code; until then a newer one replaces it. */
+  enrol: (caller: Caller) => enrol(deps, caller),
 
-    /** Turns it on, after a recent sign-in or with the password. The recovery codes are shown once. */
-    confirm: (caller: Caller, typed: string, password: string | undefined, origin: RequestOrigin) =>
-      confirm(deps, caller, { typed, password }, origin),
+  /** Turns it on, after a recent sign-in or with the password. The recovery codes are shown once. */
+  confirm: (caller: Caller, typed: string, password: string | undefined, origin: RequestOrigin) =>
+    confirm(deps, caller, { typed, password }, origin),
 
-    renewRecoveryCodes: (caller: Caller, code: string, origin: RequestOrigin) =>
-      renewRecoveryCodes(deps, caller, code, origin),
+  renewRecoveryCodes: (caller: Caller, code: string, origin: RequestOrigin) =>
+    renewRecoveryCodes(deps, caller, code, origin),
 
-    /** Turns it off and ends sign-ins that wait for it. */
-    disable: (caller: Caller, code: string, origin: RequestOrigin) => disable(deps, caller, code, origin),
+  /** Turns it off and ends sign-ins that wait for it. */
+  disable: (caller: Caller, code: string, origin: RequestOrigin) => disable(deps, caller, code, origin),
 
-    /**
-     * Re-encrypts with the present key, at the start and after a key change. Returns how many no key opens: their users
-     * need a recovery code or a passkey.
-     */
-    reseal: () => reseal(deps),
-  };
-}
+  /**
+   * Re-encrypts with the present key, at the start and after a key change. Returns how many no key opens: their users
+   * need a recovery code or a passkey.
+   */
+  reseal: () => reseal(deps),
+});
 
 async function status({ storage: { repositories } }: SecondFactorDeps, { user }: Caller): Promise<MfaStatus> {
   const factor = await repositories.factors.totp(user.id);
@@ -93,9 +90,7 @@ async function confirm(
   if (!begun.ok) return begun;
   const sure = await confirmed(caller, { password }, origin);
   if (!sure.ok) return sure;
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockCaller(tx, caller);
-    if (!present.ok) return present;
+  return await withLockedCaller(storage.inTransaction, caller, async (tx) => {
     const factor = pending(await tx.factors.totp(user.id));
     if (!factor.ok) return factor;
     const code = readCode(typed);

@@ -72,24 +72,22 @@ export async function openProvenBefore(
 
 export type SignIn = ReturnType<typeof signIn>;
 
-export function signIn(deps: SignInDeps) {
-  return {
-    /**
-     * `typed` is an email or username, in any form of the same letters. All failures have the same refusal and
-     * duration; only the right password learns that the account is disabled, and why. With a second factor, the right
-     * password alone opens nothing.
-     */
-    login: (typed: string, password: string, origin: RequestOrigin) => login(deps, typed, password, origin),
+export const signIn = (deps: SignInDeps) => ({
+  /**
+   * `typed` is an email or username, in any form of the same letters. All failures have the same refusal and
+   * duration; only the right password learns that the account is disabled, and why. With a second factor, the right
+   * password alone opens nothing.
+   */
+  login: (typed: string, password: string, origin: RequestOrigin) => login(deps, typed, password, origin),
 
-    /**
-     * Rotates a refresh token. A used one that returns late or from elsewhere ends its session. The holder of an ended
-     * session's token learns why; an unknown token is only refused.
-     */
-    refresh: (presented: string, origin: RequestOrigin) => refresh(deps, presented, origin),
+  /**
+   * Rotates a refresh token. A used one that returns late or from elsewhere ends its session. The holder of an ended
+   * session's token learns why; an unknown token is only refused.
+   */
+  refresh: (presented: string, origin: RequestOrigin) => refresh(deps, presented, origin),
 
-    logout: (caller: Caller, origin: RequestOrigin) => logout(deps, caller, origin),
-  };
-}
+  logout: (caller: Caller, origin: RequestOrigin) => logout(deps, caller, origin),
+});
 
 async function login(
   { storage, hashing, throttle }: SignInDeps,
@@ -122,12 +120,12 @@ async function login(
   });
 }
 
-async function refresh(
+const refresh = async (
   deps: SignInDeps,
   presented: string,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
-  return await deps.storage.inTransaction(async (tx) => {
+): Promise<Result<SignedIn, DomainError>> =>
+  await deps.storage.inTransaction(async (tx) => {
     const token = await tx.refreshTokens.lock(sha256(presented));
     const found = token && (await tx.sessions.findWithUser(token.sessionId));
     if (token === null || found === null) return refuse({ code: 'unauthorized' });
@@ -144,7 +142,6 @@ async function refresh(
         return refuse({ code: 'unauthorized', ended: REVOKED_FOR.refreshTokenReused });
     }
   });
-}
 
 async function rotate(
   deps: SignInDeps,
@@ -173,9 +170,8 @@ async function logout(
 }
 
 /** By each key, since it may have been rotated after the token was used. */
-function successors({ refreshKeys }: SignInDeps, token: string): readonly string[] {
-  return refreshKeys().map((key) => successorOf(token, key));
-}
+const successors = ({ refreshKeys }: SignInDeps, token: string): readonly string[] =>
+  refreshKeys().map((key) => successorOf(token, key));
 
 /**
  * The end of the chain after a used token: a client that repeats an old refresh may have used its successor since, in

@@ -152,8 +152,8 @@ const countingBytes = (backend: TerminalBackend, bytes: TerminalBytes): Terminal
         : Reflect.get(target, key),
   });
 
-function timedPort<T extends object>(name: string, port: T, metrics: Count): T {
-  return new Proxy(port, {
+const timedPort = <T extends object>(name: string, port: T, metrics: Count): T =>
+  new Proxy(port, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
       if (typeof value !== 'function') return value;
@@ -161,7 +161,6 @@ function timedPort<T extends object>(name: string, port: T, metrics: Count): T {
         timedCall(`${name}.${String(key)}`, () => value.apply(target, args), metrics);
     },
   });
-}
 
 function timedCall(kind: string, call: () => unknown, metrics: Count): unknown {
   const startMs = performance.now();

@@ -121,6 +121,5 @@ export async function rotate(keys: Keys | StoredKeys, log: Logger): Promise<void
 }
 
 /** The secret of the settings, else the one in the data folder. */
-export async function loadKeys(dataDir: string, configured: string | null): Promise<Keys | StoredKeys> {
-  return configured === null ? await storedKeys(dataDir) : configuredKeys(configured);
-}
+export const loadKeys = async (dataDir: string, configured: string | null): Promise<Keys | StoredKeys> =>
+  configured === null ? await storedKeys(dataDir) : configuredKeys(configured);

@@ -54,41 +54,41 @@ export type Identity = {
   readonly reseal: () => Promise<number>;
 };
 
+/** What proves who somebody is: the password, a second factor, and a recent sign-in. */
+function proofs({ storage, hasher, clock, limits }: IdentityPorts, keys: Keys) {
+  const throttle = loginThrottle(storage, () => keys.live()[0]?.throttle ?? Buffer.alloc(0));
+  const inTurn = hashing({ hasher, limits });
+  const factorKeys = () => keys.known().map(({ factors }) => factors);
+  const ofFactors = { storage, throttle, codes: oneTimeCodes(), clock, keys: factorKeys, limits };
+  const codes = factorCodes(ofFactors);
+  const confirmed = requireRecentSignIn({ storage, hashing: inTurn, throttle, codes });
+  const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
+  return { throttle, hashing: inTurn, factorKeys, confirmed, second };
+}
+
 /** Accounts, signing in, second factors, passkeys and the screen lock. */
 export function wireIdentity(
-  { storage, hasher, clock, limits, openIdProvider: provider }: IdentityPorts,
+  ports: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean; readonly log: Pick<Logger, 'warn'> },
   publicUrl: () => string,
 ): Identity {
+  const { storage, hasher, clock, limits, openIdProvider: provider } = ports;
   const { keys, secureCookie, log } = options;
-  const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
-  const throttle = loginThrottle(storage, newest);
-  const inTurn = hashing({ hasher, limits });
+  const { throttle, hashing: inTurn, factorKeys, confirmed, second } = proofs(ports, keys);
   const people = registration({ storage, hasher, hashing: inTurn, throttle });
-  const ofFactors = {
-    storage,
-    throttle,
-    codes: oneTimeCodes(),
-    clock,
-    keys: () => keys.known().map(({ factors }) => factors),
-    limits,
-  };
-  const codes = factorCodes(ofFactors);
-  const confirmed = requireRecentSignIn({ storage, hashing: inTurn, throttle, codes });
   const proven = provePassword({ storage, hashing: inTurn, throttle });
   const ofPeople = { storage, hashing: inTurn, throttle, confirmed, provePassword: proven, clock };
-  const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
   const passkeyDeps = {
     storage,
     ceremonies: passkeyCeremonies(),
     party: () => relyingPartyAt(publicUrl()),
   };
   const atProvider = wireOpenId(
-    { storage, throttle, provider, keys: ofFactors.keys, confirmed, log },
+    { storage, throttle, provider, keys: factorKeys, confirmed, log },
     secureCookie,
     publicUrl,
   );
-  const withPasskey = passkeySignIn({ ...passkeyDeps, throttle });
+  const refreshKeys = () => keys.live().map(({ refresh }) => refresh);
   return {
     registration: people,
     throttle,
@@ -98,12 +98,7 @@ export function wireIdentity(
       authRoutes({
         accounts: people,
         guests: guests({ storage, throttle, clock }),
-        signIn: signIn({
-          storage,
-          hashing: inTurn,
-          throttle,
-          refreshKeys: () => keys.live().map(({ refresh }) => refresh),
-        }),
+        signIn: signIn({ storage, hashing: inTurn, throttle, refreshKeys }),
         providerSignIn: atProvider.signIn,
         providerSignOut: atProvider.signOut,
         secureCookie,
@@ -114,7 +109,11 @@ export function wireIdentity(
         secureCookie,
         publicUrl,
       }),
-      authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
+      authFactorRoutes({
+        secondFactor: second,
+        passkeySignIn: passkeySignIn({ ...passkeyDeps, throttle }),
+        secureCookie,
+      }),
       meRoutes({
         profiles: profiles(storage, limits),
         passwords: passwords({ storage, hashing: inTurn, throttle, confirmed }),

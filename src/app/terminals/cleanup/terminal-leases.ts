@@ -19,6 +19,37 @@ const GAP_MS = 30_000;
 /** After a database outage the others need this long to renew their leases. */
 const STEADY_MS = 20_000;
 
+/** The renewals of this process's lease. */
+function leaseRenewals(renewLease: () => Promise<void>, monotonicMs: () => number) {
+  let renewedMs: number | null = null;
+  let steadySinceMs = 0;
+
+  async function renew(): Promise<void> {
+    await renewLease();
+    const nowMs = monotonicMs();
+    if (renewedMs === null || nowMs - renewedMs > GAP_MS) steadySinceMs = nowMs;
+    renewedMs = nowMs;
+  }
+
+  return {
+    /** Renews it for the first time. */
+    async begin(): Promise<void> {
+      if (renewedMs === null) await renew();
+    },
+
+    /** Renews it; for a timer. */
+    async renewDue(): Promise<void> {
+      if (renewedMs === null || monotonicMs() - renewedMs >= RENEW_EVERY_MS) await renew();
+    },
+
+    /** Whether it has been renewed for a while without a gap. */
+    isSteady(): boolean {
+      const nowMs = monotonicMs();
+      return renewedMs !== null && nowMs - renewedMs <= GAP_MS && nowMs - steadySinceMs >= STEADY_MS;
+    },
+  };
+}
+
 /** Records this process's terminals in containers, from before they open until they have ended. */
 export function terminalLeases(
   repository: TerminalLeaseRepository,
@@ -26,8 +57,7 @@ export function terminalLeases(
   monotonicMs: () => number,
 ) {
   const mine = new Map<string, At & { isEnding: boolean }>();
-  let renewedMs: number | null = null;
-  let steadySinceMs = 0;
+  const { begin, ...renewals } = leaseRenewals(() => repository.renew(me.incarnation), monotonicMs);
   /** A process that is ending one ends its session itself if it is the last. */
   const isTheirs = ({ incarnation, silentSeconds, isEnding }: TerminalLease): boolean =>
     incarnation !== me.incarnation && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
@@ -37,22 +67,17 @@ export function terminalLeases(
     return new Map(await Promise.all(found));
   });
 
-  async function renew(): Promise<void> {
-    await repository.renew(me.incarnation);
-    const nowMs = monotonicMs();
-    if (renewedMs === null || nowMs - renewedMs > GAP_MS) steadySinceMs = nowMs;
-    renewedMs = nowMs;
-  }
-
   return {
     ...me,
+    ...renewals,
+
     /** Including those being opened or ended. */
     streamIds: (): ReadonlySet<string> => new Set(mine.keys()),
 
     /** Returns whether its session had no lease: then it is new. */
     async take(streamId: string, { dbId, runtimeId, muxSession }: At): Promise<boolean> {
       mine.set(streamId, { dbId, runtimeId, muxSession, isEnding: false });
-      if (renewedMs === null) await renew();
+      await begin();
       return await repository.put({ streamId, dbId, runtimeId, muxSession, ...me });
     },
 
@@ -81,16 +106,5 @@ export function terminalLeases(
 
     /** Leaves what remains in the container to the reaper of any process. */
     leave: (streamId: string): void => void mine.delete(streamId),
-
-    /** Renews this process's lease; for a timer. */
-    async renewDue(): Promise<void> {
-      if (renewedMs === null || monotonicMs() - renewedMs >= RENEW_EVERY_MS) await renew();
-    },
-
-    /** Whether it has been renewed for a while without a gap. */
-    isSteady(): boolean {
-      const nowMs = monotonicMs();
-      return renewedMs !== null && nowMs - renewedMs <= GAP_MS && nowMs - steadySinceMs >= STEADY_MS;
-    },
   };
 }

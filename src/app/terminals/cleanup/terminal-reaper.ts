@@ -62,7 +62,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
 
   async function clean(dbId: string): Promise<void> {
     const row = await containers.findAny(dbId);
-    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
+    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
     // After the leases: a terminal opened in between has its lease before it is in the container.
@@ -74,22 +74,26 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       if (marks.length + sessions.length > 0)
         log.info({ dbId, marks, sessions }, 'ending leftovers of terminals');
       // A session that cannot be ended must not block the others; the next pass retries it.
-      await Promise.all(sessions.map((session) => endSession(handle, session)));
+      await Promise.all(sessions.map((session) => endSession(deps, handle, session)));
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
     await leaseRepository.remove(forget);
   }
 
-  /** Its programs exist, but cannot be ended until it resumes. */
-  async function isPaused(row: Container): Promise<boolean> {
-    const handle = row.state === 'stopped' ? handleOf(row) : null;
-    return handle !== null && (await runtime.observe(handle)).kind === 'paused';
-  }
-
-  const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>
-    backend
-      .killMuxSession(handle, session)
-      .catch((err: unknown) => log.info({ err, session }, 'could not end a session'));
-
   return pass;
 }
+
+/** Its programs exist, but cannot be ended until it resumes. */
+async function isPaused(runtime: TerminalReaperDeps['runtime'], row: Container): Promise<boolean> {
+  const handle = row.state === 'stopped' ? handleOf(row) : null;
+  return handle !== null && (await runtime.observe(handle)).kind === 'paused';
+}
+
+const endSession = (
+  { backend, log }: TerminalReaperDeps,
+  handle: RuntimeHandle,
+  session: string,
+): Promise<void> =>
+  backend
+    .killMuxSession(handle, session)
+    .catch((err: unknown) => log.info({ err, session }, 'could not end a session'));

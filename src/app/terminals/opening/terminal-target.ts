@@ -99,26 +99,24 @@ function participantTarget(
   };
 }
 
-export function liveEntry(
+export const liveEntry = (
   { caller: { user }, container, options, origin }: TerminalGrant,
   key: TerminalKey,
   connection: TerminalConnection,
   now: Date,
-): LiveTerminal {
-  return {
-    id: randomUUID(),
-    key,
-    userId: user.id,
-    dbId: container.dbId,
-    connectionId: options.connectionId,
-    owner: container.ownerId === user.id,
-    client: terminalClient(options.shows !== undefined, origin.userAgent),
-    ipAddress: origin.ipAddress,
-    connection,
-    muxSession: null,
-    cols: options.cols,
-    rows: options.rows,
-    lastPingAt: now,
-    recordedAt: null,
-  };
-}
+): LiveTerminal => ({
+  id: randomUUID(),
+  key,
+  userId: user.id,
+  dbId: container.dbId,
+  connectionId: options.connectionId,
+  owner: container.ownerId === user.id,
+  client: terminalClient(options.shows !== undefined, origin.userAgent),
+  ipAddress: origin.ipAddress,
+  connection,
+  muxSession: null,
+  cols: options.cols,
+  rows: options.rows,
+  lastPingAt: now,
+  recordedAt: null,
+});

@@ -16,6 +16,14 @@ const WHOLE_BYTES = 4_096;
 const FIRST_BLOCK_BYTES = 1_024;
 const MAX_BLOCK_BYTES = 65_536;
 
+/** What follows `offset` in its piece, at most `maxBytes`. Readers are near the end. */
+function bytesAt(pieces: readonly Piece[], offset: number, maxBytes: number): Buffer {
+  const piece = pieces.findLast(({ at, length }) => at <= offset && offset < at + length);
+  if (piece === undefined) return Buffer.alloc(0);
+  const from = offset - piece.at;
+  return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));
+}
+
 /**
  * Keeps at least the last `keepBytes` and reports what it drops. Memory follows content: an idle terminal costs
  * nothing.
@@ -47,16 +55,7 @@ export function outputBuffer(
     }
   };
 
-  /** Readers are near the end. */
-  const pieceAt = (offset: number): Piece | undefined =>
-    pieces.findLast((piece) => piece.at <= offset && offset < piece.at + piece.length);
-
-  const read = (offset: number, maxBytes: number): Buffer => {
-    const piece = pieceAt(offset);
-    if (piece === undefined) return Buffer.alloc(0);
-    const from = offset - piece.at;
-    return piece.block.subarray(from, Math.min(piece.length, from + maxBytes));
-  };
+  const read = (offset: number, maxBytes: number): Buffer => bytesAt(pieces, offset, maxBytes);
 
   return {
     append(chunk) {

@@ -13,11 +13,8 @@ export type OutputReservation = OutputRoom & {
 
 export type OutputSlots = { reserve(userId: string): OutputReservation };
 
-/**
- * Limits the buffered output of commands that answer in one piece. A command with much output waits for a slot. Users
- * take turns and have few slots each: what a slow reader leaves in memory is charged to its user.
- */
-export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {}): OutputSlots {
+/** A number of slots, for which users take turns. */
+function slotsInTurn(slots: number, slotsPerUser: number) {
   const slotsTaken = new Map<string, number>();
   /** Waiting calls by user. The first user of the map is next. */
   const waiting = new Map<string, Set<() => void>>();
@@ -39,18 +36,33 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
       }
     }
   };
-  const giveBack = (user: string): void => {
-    const count = (slotsTaken.get(user) ?? 0) - 1;
-    if (count > 0) slotsTaken.set(user, count);
-    else slotsTaken.delete(user);
-    free += 1;
-    serve();
+  return {
+    /** Calls `grant` when the user gets a slot, perhaps now. */
+    wait(user: string, grant: () => void): void {
+      waiting.set(user, (waiting.get(user) ?? new Set()).add(grant));
+      serve();
+    },
+    leave(user: string, grant: () => void): void {
+      const queue = waiting.get(user);
+      queue?.delete(grant);
+      if (queue?.size === 0) waiting.delete(user);
+    },
+    giveBack(user: string): void {
+      const count = (slotsTaken.get(user) ?? 0) - 1;
+      if (count > 0) slotsTaken.set(user, count);
+      else slotsTaken.delete(user);
+      free += 1;
+      serve();
+    },
   };
-  const leave = (user: string, grant: () => void): void => {
-    const queue = waiting.get(user);
-    queue?.delete(grant);
-    if (queue?.size === 0) waiting.delete(user);
-  };
+}
+
+/**
+ * Limits the buffered output of commands that answer in one piece. A command with much output waits for a slot. Users
+ * take turns and have few slots each: what a slow reader leaves in memory is charged to its user.
+ */
+export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {}): OutputSlots {
+  const inTurn = slotsInTurn(slots, slotsPerUser);
   const reserve = (user: string): OutputReservation => {
     const unwanted = new AbortController();
     let hasSlot = false;
@@ -63,18 +75,17 @@ export function outputSlots({ slots = SLOTS, slotsPerUser = SLOTS_PER_USER } = {
           resolve();
         };
         stopWaiting = () => {
-          leave(user, grant);
+          inTurn.leave(user, grant);
           resolve();
         };
-        waiting.set(user, (waiting.get(user) ?? new Set()).add(grant));
-        serve();
+        inTurn.wait(user, grant);
       });
     };
     const release = (): void => {
       if (unwanted.signal.aborted) return;
       unwanted.abort();
       stopWaiting();
-      if (hasSlot) giveBack(user);
+      if (hasSlot) inTurn.giveBack(user);
     };
     return { freeBytes: FREE_BYTES, unwanted: unwanted.signal, more, release };
   };

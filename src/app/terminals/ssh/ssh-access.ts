@@ -14,22 +14,20 @@ export type SshDoorDeps = Pick<AccessDeps, 'storage' | 'clock'> & {
 export type SshAccess = ReturnType<typeof sshAccess>;
 
 /** How to connect, and whether a caller may. */
-export function sshAccess(deps: SshDoorDeps) {
-  return {
-    /** Whether the caller may connect to the container now. */
-    check: mayExec(deps),
+export const sshAccess = (deps: SshDoorDeps) => ({
+  /** Whether the caller may connect to the container now. */
+  check: mayExec(deps),
 
-    /** The host keys, and the address to which they belong. */
-    async describe() {
-      const host = deps.host();
-      const port = deps.port();
-      const keys = (await deps.hostKeys()).map(({ type, publicKey }) => ({
-        ...{ type, publicKey, fingerprint: hostKeyFingerprint(publicKey) },
-        knownHostsLine: knownHostsLine(host, port ?? SSH_PORT, publicKey),
-      }));
-      return { host, port, keys };
-    },
-  };
-}
+  /** The host keys, and the address to which they belong. */
+  async describe() {
+    const host = deps.host();
+    const port = deps.port();
+    const keys = (await deps.hostKeys()).map(({ type, publicKey }) => ({
+      ...{ type, publicKey, fingerprint: hostKeyFingerprint(publicKey) },
+      knownHostsLine: knownHostsLine(host, port ?? SSH_PORT, publicKey),
+    }));
+    return { host, port, keys };
+  },
+});
 
 const SSH_PORT = 22;

@@ -48,25 +48,7 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
   openShell: (connection: SshConnection, shell: SshShell, shown: TerminalConnection, gone: AbortSignal) =>
     openShell(deps, connection, shell, shown, gone),
 
-  run(
-    connection: SshConnection,
-    { line, env, terminal, stdin }: SshCommand,
-  ): Promise<Result<ControlledCommand, DomainError>> {
-    const fields = commandFaults({ command: [line ?? ''], env });
-    if (Object.keys(fields).length > 0) return Promise.resolve(refuse({ code: 'validation_failed', fields }));
-    const [command = ''] = line?.trim().split(/\s+/, 1) ?? ['shell'];
-    const started = startOf(connection, { action: 'command_run', what: { command } });
-    return deps.start(started, async (handle, { shell }, ended) => {
-      const running = await deps.commands.open(handle, {
-        command: line === null ? [shell, '-l'] : [shell, '-c', line],
-        env: { SHELL: shell, ...env },
-        ...(terminal === null ? {} : { terminal }),
-        stdin,
-        timeoutSeconds: null,
-      });
-      return whileUsed(running, ended);
-    });
-  },
+  run: (connection: SshConnection, command: SshCommand) => runCommand(deps, connection, command),
 
   serveSftp(connection: SshConnection, stdin: Readable): Promise<Result<ControlledCommand, DomainError>> {
     const started = startOf(connection, { action: 'command_run', what: { command: 'sftp-server' } });
@@ -106,6 +88,27 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
     );
   },
 });
+
+function runCommand(
+  { start, commands }: SshProgramsDeps,
+  connection: SshConnection,
+  { line, env, terminal, stdin }: SshCommand,
+): Promise<Result<ControlledCommand, DomainError>> {
+  const fields = commandFaults({ command: [line ?? ''], env });
+  if (Object.keys(fields).length > 0) return Promise.resolve(refuse({ code: 'validation_failed', fields }));
+  const [command = ''] = line?.trim().split(/\s+/, 1) ?? ['shell'];
+  const started = startOf(connection, { action: 'command_run', what: { command } });
+  return start(started, async (handle, { shell }, ended) => {
+    const running = await commands.open(handle, {
+      command: line === null ? [shell, '-l'] : [shell, '-c', line],
+      env: { SHELL: shell, ...env },
+      ...(terminal === null ? {} : { terminal }),
+      stdin,
+      timeoutSeconds: null,
+    });
+    return whileUsed(running, ended);
+  });
+}
 
 /** Calls `over` at the end of what was opened; at once when nothing was. */
 function whileOpen<T extends { readonly closed: Promise<void> }>(
