@@ -2,9 +2,9 @@ import headless from '@xterm/headless';
 import t from 'tap';
 import {
   type Direction,
+  geometryOf,
   mayHalve,
   neighbourOf,
-  placesOf,
 } from '../../web/src/terminal/panes/pane-geometry.ts';
 import { answerClaims, areTaken } from '../../web/src/terminal/panes/pane-ownership.ts';
 import {
@@ -73,7 +73,7 @@ t.test('only the share of the split at a path changes', async (t) => {
 });
 
 t.test('panes cover the area without a gap, in whole pixels, with dividers of one', async (t) => {
-  const { panes, dividers, stacked } = placesOf(FOUR, AREA);
+  const { panes, dividers, stacked } = geometryOf(FOUR, AREA);
   t.equal(stacked, false);
   t.same(panes, [
     { pane: 'main', box: { left: 0, top: 0, width: 600, height: 801 } },
@@ -93,30 +93,30 @@ t.test('panes cover the area without a gap, in whole pixels, with dividers of on
 
 t.test('no pane is smaller than useful while there is space', async (t) => {
   const widths = (layout: Layout, width: number): readonly number[] =>
-    placesOf(layout, { width, height: 500 }).panes.map(({ box }) => box.width);
+    geometryOf(layout, { width, height: 500 }).panes.map(({ box }) => box.width);
   t.same(widths(row('main', 'a', 0), 1001), [160, 840]);
   t.same(widths(row('main', 'a', 1), 1001), [840, 160]);
   t.same(widths(row('main', row('a', 'b'), 1), 1001), [679, 160, 160], 'both of the other part');
   t.same(widths(row('main', column('a', 'b'), 1), 1001), [840, 160, 160]);
-  const [divider] = placesOf(row('main', row('a', 'b'), 0), { width: 1001, height: 500 }).dividers;
+  const [divider] = geometryOf(row('main', row('a', 'b'), 0), { width: 1001, height: 500 }).dividers;
   t.match(divider, { share: 0.16, least: 0.16, most: 0.679 });
   const five = row(row('main', 'a'), row('b', row('c', 'd')));
   for (const width of widths(five, 660)) t.ok(width > 0, `too small alike: ${width}`);
-  t.equal(mayHalve(placesOf(row('main', 'a'), { width: 643, height: 168 }), 'a', 'row'), true);
-  t.equal(mayHalve(placesOf(row('main', 'a'), { width: 641, height: 168 }), 'a', 'row'), false);
-  t.equal(mayHalve(placesOf('main', { width: 700, height: 168 }), 'main', 'column'), false);
-  t.equal(mayHalve(placesOf('main', AREA), 'nobody', 'row'), false);
+  t.equal(mayHalve(geometryOf(row('main', 'a'), { width: 643, height: 168 }), 'a', 'row'), true);
+  t.equal(mayHalve(geometryOf(row('main', 'a'), { width: 641, height: 168 }), 'a', 'row'), false);
+  t.equal(mayHalve(geometryOf('main', { width: 700, height: 168 }), 'main', 'column'), false);
+  t.equal(mayHalve(geometryOf('main', AREA), 'nobody', 'row'), false);
 });
 
 t.test('in little space each pane has all of it', async (t) => {
   const phone = { width: 390, height: 600 };
-  const places = placesOf(FOUR, phone);
-  t.same(places.dividers, []);
-  for (const { box } of places.panes) t.same(box, { left: 0, top: 0, ...phone });
-  t.equal(mayHalve(places, 'a', 'row'), true);
-  t.equal(neighbourOf(places, 'a', 'right'), 'b');
-  t.equal(neighbourOf(places, 'a', 'up'), 'main');
-  t.equal(neighbourOf(places, 'c', 'down'), null);
+  const geometry = geometryOf(FOUR, phone);
+  t.same(geometry.dividers, []);
+  for (const { box } of geometry.panes) t.same(box, { left: 0, top: 0, ...phone });
+  t.equal(mayHalve(geometry, 'a', 'row'), true);
+  t.equal(neighbourOf(geometry, 'a', 'right'), 'b');
+  t.equal(neighbourOf(geometry, 'a', 'up'), 'main');
+  t.equal(neighbourOf(geometry, 'c', 'down'), null);
 });
 
 t.test('the neighbour in a direction has the longest common side', async (t) => {
@@ -138,7 +138,7 @@ t.test('the neighbour in a direction has the longest common side', async (t) => 
     [tall, 'c', 'left', 'a'],
   ];
   for (const [layout, from, direction, to] of cases) {
-    t.equal(neighbourOf(placesOf(layout, AREA), from, direction), to, `${from} ${direction}`);
+    t.equal(neighbourOf(geometryOf(layout, AREA), from, direction), to, `${from} ${direction}`);
   }
 });
 
@@ -241,7 +241,7 @@ t.test('output on which xterm.js throws is confirmed, and later output is drawn'
     await write(String(steps.at(-1)));
     await write('\x1b[2J\x1b[Hlater');
     t.equal(lines()[0], 'later', JSON.stringify(steps));
-    t.equal(faults.length, 1, 'told once');
+    t.equal(faults.length, 1, 'reported once');
   }
 });
 

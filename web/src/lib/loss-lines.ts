@@ -2,7 +2,7 @@ import type { Changes } from '../api/types.ts';
 import { bytes, plural } from './format/format.ts';
 
 const MAX_PACKAGES = 8;
-const MAX_PLACES = 6;
+const MAX_PATHS = 6;
 
 /** Nothing was found, and more may be there: the engine could not list it. */
 export const isUnlisted = ({ package_count, files, complete }: Changes): boolean =>
@@ -15,17 +15,17 @@ export function lossLines({ packages, package_count, files, complete }: Changes)
     .slice(0, MAX_PACKAGES)
     .map(({ name, change }) => (change === 'removed' ? `${name} (removed)` : name));
   const others = package_count - named.length;
-  const places = files.filter(({ disposable }) => !disposable);
+  const paths = files.filter(({ disposable }) => !disposable);
   const more = others > 0 ? ` and ${others} more` : '';
   const lines = [
     ...(package_count > 0 ? [`Packages: ${named.join(', ')}${more}`] : []),
-    ...places.slice(0, MAX_PLACES).map(placeLine),
-    ...(places.length > MAX_PLACES ? [plural(places.length - MAX_PLACES, 'more path')] : []),
+    ...paths.slice(0, MAX_PATHS).map(pathLine),
+    ...(paths.length > MAX_PATHS ? [plural(paths.length - MAX_PATHS, 'more path')] : []),
   ];
   return complete ? lines : [...lines, 'This list is incomplete.'];
 }
 
-function placeLine({ path, added, changed, removed, size_bytes }: Changes['files'][number]): string {
+function pathLine({ path, added, changed, removed, size_bytes }: Changes['files'][number]): string {
   const counts = [
     added > 0 && `${added} added`,
     changed > 0 && `${changed} changed`,

@@ -1,7 +1,7 @@
 import { locked, lockNow } from './session.ts';
 
 const SIGNS_OF_LIFE = ['keydown', 'pointerdown', 'pointermove', 'wheel'] as const;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 const LAST_SIGN = 'berth.last_sign_of_life';
 
 /**
@@ -20,7 +20,7 @@ export function lockWhenIdle(minutes: number): () => void {
   });
   const timer = setInterval(() => {
     if (!locked.value && Date.now() - lastMs >= minutes * 60_000) void lockNow().catch(() => {});
-  }, LOOK_MS);
+  }, POLL_MS);
   for (const sign of SIGNS_OF_LIFE) addEventListener(sign, seen, { capture: true, passive: true });
   return () => {
     clearInterval(timer);

@@ -63,20 +63,19 @@ const ERASE_AT_END = new RegExp(
 const TO_ROW_BELOW = '\x1b[9999H\r\n';
 
 /** Keeps the last screen when tmux ends, with tmux's own message below it. */
-export function withLastScreen(output: Uint8Array): Uint8Array {
-  return bytesOf(textOf(output).replace(ERASE_AT_END, TO_ROW_BELOW));
-}
+export const withLastScreen = (output: Uint8Array): Uint8Array =>
+  bytesOf(textOf(output).replace(ERASE_AT_END, TO_ROW_BELOW));
 
 const ONE_SEQUENCE = new RegExp(`^(?:${SEQUENCES})`);
 
 /** Splits off an incomplete sequence at the end. */
-export function atSequenceEnd(output: Uint8Array): readonly [whole: Uint8Array, open: Uint8Array] {
-  const whole = [output, new Uint8Array()] as const;
+export function atSequenceEnd(output: Uint8Array): readonly [complete: Uint8Array, open: Uint8Array] {
+  const complete = [output, new Uint8Array()] as const;
   let at = output.lastIndexOf(ESC);
   // The last one may end an older one (ST).
   if (at > 0 && output[at + 1] === 0x5c) at = output.lastIndexOf(ESC, at - 1);
-  if (at < 0 || output.length - at > MAX_SEQUENCE_BYTES) return whole;
+  if (at < 0 || output.length - at > MAX_SEQUENCE_BYTES) return complete;
   return ONE_SEQUENCE.test(textOf(output.subarray(at)))
-    ? whole
+    ? complete
     : [output.subarray(0, at), output.subarray(at)];
 }

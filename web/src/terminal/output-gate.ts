@@ -41,13 +41,13 @@ export class OutputGate {
       this.#queue.push(data);
       return;
     }
-    const [whole, open] = atSequenceEnd(this.#open.length === 0 ? data : joined([this.#open, data]));
+    const [complete, open] = atSequenceEnd(this.#open.length === 0 ? data : joined([this.#open, data]));
     // A copy, so that the frame itself can be freed.
     this.#open = open.slice();
-    if (whole.length === 0) return;
-    if (this.#mode === 'live') this.#queue.push(whole);
-    else if (this.#mode === 'buffering') this.#buffered.push(whole);
-    else this.#pass(whole);
+    if (complete.length === 0) return;
+    if (this.#mode === 'live') this.#queue.push(complete);
+    else if (this.#mode === 'buffering') this.#buffered.push(complete);
+    else this.#pass(complete);
   }
 
   /** Draws nothing from now on except `snapshot`, if given, in place of all queued output. */

@@ -34,11 +34,11 @@ export function shownText(text: string): string {
 /** The size of the text, and whether pasting it into a shell would run it immediately. */
 export function sizeText(text: string): string {
   const count = (n: number, unit: string): string => `${n.toLocaleString('en')} ${unit}${n === 1 ? '' : 's'}`;
-  const whole = text.replace(/(\r\n|\r|\n)$/, '');
-  const lines = whole.split(/\r\n|\r|\n/).length;
+  const full = text.replace(/(\r\n|\r|\n)$/, '');
+  const lines = full.split(/\r\n|\r|\n/).length;
   return [
     ...(lines > 1 ? [count(lines, 'line')] : []),
     count(text.length, 'character'),
-    ...(whole === text ? [] : ['ends with a line break']),
+    ...(full === text ? [] : ['ends with a line break']),
   ].join(', ');
 }

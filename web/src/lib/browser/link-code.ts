@@ -14,8 +14,8 @@ export function leaveFor(url: string): void {
 export function linkCode(path: string) {
   const key = `link_code.${path}`;
   let code = '';
-  let held = '';
-  all.push({ key, code: () => code || held });
+  let kept = '';
+  all.push({ key, code: () => code || kept });
 
   /** Takes the code out of the address bar and the history, and keeps it during a sign-in. */
   function keep(): void {
@@ -48,9 +48,9 @@ export function linkCode(path: string) {
 
     /** Lets a code in use wait again if the browser leaves, until the returned function is called. */
     hold(inUse: string): () => void {
-      held = inUse;
+      kept = inUse;
       return () => {
-        held = '';
+        kept = '';
       };
     },
   };

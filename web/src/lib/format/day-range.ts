@@ -2,9 +2,10 @@
  * Days as a date field gives them, `2026-03-01`, as times for a query: from the first moment of `from` up to the end of `to`,
  * as the clock on the wall says. An empty or half-typed one is left out.
  */
-export function dayRange(from: string, to: string): { from: string; to: string } {
-  return { from: midnight(from, 0), to: midnight(to, 1) };
-}
+export const dayRange = (from: string, to: string): { from: string; to: string } => ({
+  from: midnight(from, 0),
+  to: midnight(to, 1),
+});
 
 function midnight(day: string, daysLater: number): string {
   const [year, month, date] = day.split('-').map(Number);

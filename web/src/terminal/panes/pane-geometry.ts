@@ -4,7 +4,7 @@ import { type Axis, type Layout, type Path, panesOf, type Split } from './pane-t
 
 export type Area = { readonly width: number; readonly height: number };
 export type Box = Area & { readonly left: number; readonly top: number };
-export type PlacedPane = { readonly pane: string; readonly box: Box };
+export type PaneBox = { readonly pane: string; readonly box: Box };
 
 /** The line between both parts of a split. Shares are of `room`, which begins at `from`. */
 export type Divider = {
@@ -18,8 +18,8 @@ export type Divider = {
   readonly room: number;
 };
 
-export type Places = {
-  readonly panes: readonly PlacedPane[];
+export type Geometry = {
+  readonly panes: readonly PaneBox[];
   readonly dividers: readonly Divider[];
   /** Whether the area is too small for several panes: each fills it, and one is shown at a time. */
   readonly stacked: boolean;
@@ -34,15 +34,15 @@ const STACKED_BELOW_PX = 640;
 
 const extentOf = (area: Area, axis: Axis): number => (axis === 'row' ? area.width : area.height);
 
-/** The places of all panes and of the lines between them. */
-export function placesOf(layout: Layout, area: Area): Places {
-  const whole = { left: 0, top: 0, ...area };
+/** Where all panes are, and the lines between them. */
+export function geometryOf(layout: Layout, area: Area): Geometry {
+  const full = { left: 0, top: 0, ...area };
   if (area.width < STACKED_BELOW_PX)
-    return { panes: panesOf(layout).map((pane) => ({ pane, box: whole })), dividers: [], stacked: true };
-  return { ...arrange(layout, whole, ''), stacked: false };
+    return { panes: panesOf(layout).map((pane) => ({ pane, box: full })), dividers: [], stacked: true };
+  return { ...arrange(layout, full, ''), stacked: false };
 }
 
-function arrange(layout: Layout, box: Box, path: Path): Omit<Places, 'stacked'> {
+function arrange(layout: Layout, box: Box, path: Path): Omit<Geometry, 'stacked'> {
   if (typeof layout === 'string') return { panes: [{ pane: layout, box }], dividers: [] };
   const divider = dividerOf(layout, box, path);
   const before = Math.round(divider.room * divider.share);
@@ -78,13 +78,13 @@ const part = (box: Box, axis: Axis, offset: number, extent: number): Box =>
     : { ...box, top: box.top + offset, height: extent };
 
 /** Whether a pane can be split and both halves are still of use. */
-export function mayHalve({ panes, stacked }: Places, pane: string, axis: Axis): boolean {
+export function mayHalve({ panes, stacked }: Geometry, pane: string, axis: Axis): boolean {
   const box = panes.find((each) => each.pane === pane)?.box;
   return stacked || (box !== undefined && extentOf(box, axis) >= 2 * LEAST_PX[axis] + LINE_PX);
 }
 
 /** The pane beside `from`: the nearest there, and of several the one with the longest common side. */
-export function neighbourOf({ panes, stacked }: Places, from: string, direction: Direction): string | null {
+export function neighbourOf({ panes, stacked }: Geometry, from: string, direction: Direction): string | null {
   const at = panes.findIndex(({ pane }) => pane === from);
   const here = panes[at]?.box;
   if (here === undefined) return null;

@@ -30,9 +30,8 @@ const HALF = 0.5;
 export const paneId = (random: string): string => `pane-${random.slice(0, 12)}`;
 
 /** From left to right, and from top to bottom. */
-export function panesOf(layout: Layout): readonly string[] {
-  return typeof layout === 'string' ? [layout] : [...panesOf(layout.first), ...panesOf(layout.second)];
-}
+export const panesOf = (layout: Layout): readonly string[] =>
+  typeof layout === 'string' ? [layout] : [...panesOf(layout.first), ...panesOf(layout.second)];
 
 /** `added` takes the right or the lower half of `pane`. */
 export function splitPane(layout: Layout, pane: string, axis: Axis, added: string): Layout {

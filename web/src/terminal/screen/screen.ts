@@ -60,8 +60,8 @@ export type Screen = {
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-function makeTerminal({ dark, fontPx }: Appearance): Terminal {
-  return new Terminal({
+const makeTerminal = ({ dark, fontPx }: Appearance): Terminal =>
+  new Terminal({
     allowProposedApi: true,
     cursorBlink: true,
     fontFamily: FONTS,
@@ -73,7 +73,6 @@ function makeTerminal({ dark, fontPx }: Appearance): Terminal {
     scrollback: 10_000,
     theme: themeFor(dark),
   });
-}
 
 function handleKeys(terminal: Terminal, listener: ScreenListener): void {
   terminal.attachCustomKeyEventHandler((event) => {

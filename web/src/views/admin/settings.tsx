@@ -74,7 +74,6 @@ const NUMBERS = [
 ] as const;
 
 function SettingsForm({ before }: { before: Settings }) {
-  const tiers = useTiers();
   const [now, setNow] = useState(before);
   const [saved, setSaved] = useState(before);
   const form = useSubmit(async () => {
@@ -87,36 +86,7 @@ function SettingsForm({ before }: { before: Settings }) {
   return (
     <form class="form" onSubmit={(event) => void form.submit(event)} novalidate>
       {form.failure !== null && <Problem failure={form.failure} />}
-      <Check
-        label="Anyone can create an account"
-        checked={now.open_registration}
-        onChange={(open_registration) => setNow({ ...now, open_registration })}
-      />
-      <Check
-        label="Guests can use Berth without an account"
-        checked={now.guests_enabled}
-        onChange={(guests_enabled) => setNow({ ...now, guests_enabled })}
-      />
-      <Check
-        label="A first sign-in at the provider creates an account"
-        hint="Only with an email address that the provider has verified."
-        checked={now.oidc_create_accounts}
-        onChange={(oidc_create_accounts) => setNow({ ...now, oidc_create_accounts })}
-      />
-      {now.oidc_create_accounts && (
-        <TierField
-          value={now.oidc_tier}
-          tiers={tiers}
-          onInput={(oidc_tier) => setNow({ ...now, oidc_tier })}
-          error={form.faults['oidc_tier']}
-        />
-      )}
-      <Check
-        label="A first sign-in at the provider opens the account with the same email address"
-        hint="Only if the provider has verified the address, and nobody has opened the account yet. Never an administrator's."
-        checked={now.oidc_match_by_email}
-        onChange={(oidc_match_by_email) => setNow({ ...now, oidc_match_by_email })}
-      />
+      <AccountSettings now={now} onChange={setNow} tierFault={form.faults['oidc_tier']} />
       {NUMBERS.map(({ key, label, unit, hint }) => (
         <NumberField
           key={key}
@@ -137,5 +107,51 @@ function SettingsForm({ before }: { before: Settings }) {
         Save
       </Button>
     </form>
+  );
+}
+
+type AccountSettingsProps = {
+  readonly now: Settings;
+  readonly onChange: (now: Settings) => void;
+  readonly tierFault: string | undefined;
+};
+
+/** Who gets an account, and how. */
+function AccountSettings({ now, onChange, tierFault }: AccountSettingsProps) {
+  const tiers = useTiers();
+  const set = (change: Partial<Settings>): void => onChange({ ...now, ...change });
+  return (
+    <>
+      <Check
+        label="Anyone can create an account"
+        checked={now.open_registration}
+        onChange={(open_registration) => set({ open_registration })}
+      />
+      <Check
+        label="Guests can use Berth without an account"
+        checked={now.guests_enabled}
+        onChange={(guests_enabled) => set({ guests_enabled })}
+      />
+      <Check
+        label="A first sign-in at the provider creates an account"
+        hint="Only with an email address that the provider has verified."
+        checked={now.oidc_create_accounts}
+        onChange={(oidc_create_accounts) => set({ oidc_create_accounts })}
+      />
+      {now.oidc_create_accounts && (
+        <TierField
+          value={now.oidc_tier}
+          tiers={tiers}
+          onInput={(oidc_tier) => set({ oidc_tier })}
+          error={tierFault}
+        />
+      )}
+      <Check
+        label="A first sign-in at the provider opens the account with the same email address"
+        hint="Only if the provider has verified the address, and nobody has opened the account yet. Never an administrator's."
+        checked={now.oidc_match_by_email}
+        onChange={(oidc_match_by_email) => set({ oidc_match_by_email })}
+      />
+    </>
   );
 }

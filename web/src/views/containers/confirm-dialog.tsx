@@ -24,7 +24,6 @@ type ActionDialogProps = {
   readonly onClose: () => void;
 };
 
-/** The dialog of an action on a container. */
 export function ActionDialog({ action: { what, container }, onAction, onClose }: ActionDialogProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'share') return <ShareDialog container={container} onClose={onClose} />;

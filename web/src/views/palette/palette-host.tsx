@@ -6,7 +6,6 @@ import { CreateDialog } from '../containers/create-dialog.tsx';
 import { useContainerActions } from '../containers/use-container-actions.tsx';
 import { Palette } from './palette.tsx';
 
-/** Whether the palette is open. */
 const isOpen = signal(false);
 
 export const openPalette = (): void => {

@@ -46,20 +46,11 @@ function Sharing({ container, main, onShare }: SharingProps) {
 }
 
 /** The container, its state and latency, and actions on the active terminal and the panes. */
-export function TerminalBar({
-  known,
-  name,
-  workspace,
-  onTools,
-  onSpace,
-  onShare,
-  onAnnouncements,
-  onHelp,
-}: BarProps) {
+export function TerminalBar(bar: BarProps) {
+  const { known, name, workspace, onTools, onSpace, onShare, onAnnouncements } = bar;
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
-  const { mayDivide } = workspace;
   const stale = reach.value !== 'fine' || terminal?.health.value.answers === false;
   return (
     <header class="terminal-bar">
@@ -78,6 +69,22 @@ export function TerminalBar({
       {main && <Sharing container={container} main={main} onShare={onShare} />}
       {terminal?.everOpen.value && <LineFacts terminal={terminal} stale={stale} />}
       {terminal && <ZoomSwitch terminal={terminal} />}
+      <PaneActions container={container} workspace={workspace} onShare={onShare} />
+      <ThemeButton />
+      {main && <TerminalMenu {...bar} terminal={terminal} />}
+    </header>
+  );
+}
+
+type PaneActionsProps = Pick<BarProps, 'workspace' | 'onShare'> & { readonly container: Container | null };
+
+/** Shares, records, divides and searches the active pane. */
+function PaneActions({ container, workspace, onShare }: PaneActionsProps) {
+  const active = workspace.active.value;
+  const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
+  const { mayDivide } = workspace;
+  return (
+    <>
       {container && mayDivide.value && (
         <IconButton
           icon="share"
@@ -103,21 +110,28 @@ export function TerminalBar({
         }}
         disabled={!terminal?.everOpen.value}
       />
-      <ThemeButton />
-      {main && (
-        <Menu
-          label="Terminal menu"
-          icon="dots"
-          items={[
-            ...toolsItem(container, onTools),
-            ...paneItems(workspace),
-            ...(terminal ? uploadItem(known, terminal) : []),
-            ...(terminal ? terminalItems(terminal, onHelp) : []),
-            ...leaveItem(container),
-          ]}
-        />
-      )}
-    </header>
+    </>
+  );
+}
+
+type MenuProps = Pick<BarProps, 'known' | 'workspace' | 'onTools' | 'onHelp'> & {
+  readonly terminal: TerminalController | null;
+};
+
+function TerminalMenu({ known, workspace, terminal, onTools, onHelp }: MenuProps) {
+  const container = typeof known === 'object' ? known : null;
+  return (
+    <Menu
+      label="Terminal menu"
+      icon="dots"
+      items={[
+        ...toolsItem(container, onTools),
+        ...paneItems(workspace),
+        ...(terminal ? uploadItem(known, terminal) : []),
+        ...(terminal ? terminalItems(terminal, onHelp) : []),
+        ...leaveItem(container),
+      ]}
+    />
   );
 }
 

@@ -20,6 +20,8 @@ const TIER_OF: Readonly<Record<string, string>> = { user: 'free', admin: 'enterp
 
 const EMAIL_INPUT = { name: 'email', type: 'email', autocomplete: 'off', 'data-autofocus': true } as const;
 
+const FIRST = { email: '', role: 'user', tier: 'free', hours: '168', end: NO_END };
+
 type InviteProps = {
   readonly tiers: readonly string[];
   readonly onMade: (made: MadeLink) => void;
@@ -27,8 +29,7 @@ type InviteProps = {
 };
 
 export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
-  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168', end: NO_END });
-  const set = (part: Partial<typeof wanted>): void => setWanted({ ...wanted, ...part });
+  const [wanted, setWanted] = useState(FIRST);
   const email = wanted.email.trim() === '' ? null : wanted.email.trim();
   const body = (): NewInvitation => ({
     email,
@@ -49,46 +50,53 @@ export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
       }
       onClose={onClose}
     >
-      {(faults) => (
-        <>
-          <TextField
-            label="Email"
-            value={wanted.email}
-            onInput={(email) => set({ email })}
-            error={faults['email']}
-            hint="Optional. Only this address can accept. Berth sends no email: you send the link yourself."
-            input={EMAIL_INPUT}
-          />
-          <SelectField
-            label="Role"
-            value={wanted.role}
-            onInput={(role) => set({ role, tier: TIER_OF[role] ?? wanted.tier })}
-            options={ROLES}
-            error={faults['role']}
-          />
-          <TierField
-            value={wanted.tier}
-            tiers={tiers}
-            onInput={(tier) => set({ tier })}
-            error={faults['tier']}
-          />
-          <SelectField
-            label="Link valid for"
-            value={wanted.hours}
-            onInput={(hours) => set({ hours })}
-            options={LIVES}
-          />
-          {wanted.role === 'user' && (
-            <EndField
-              name="account_ends_at"
-              choice={wanted.end}
-              onChoice={(end) => set({ end })}
-              error={faults['account_ends_at']}
-            />
-          )}
-        </>
-      )}
+      {(faults) => <InvitationFields wanted={wanted} onChange={setWanted} tiers={tiers} faults={faults} />}
     </ConfirmedDialog>
+  );
+}
+
+type FieldsProps = {
+  readonly wanted: typeof FIRST;
+  readonly onChange: (wanted: typeof FIRST) => void;
+  readonly tiers: readonly string[];
+  readonly faults: Readonly<Record<string, string>>;
+};
+
+function InvitationFields({ wanted, onChange, tiers, faults }: FieldsProps) {
+  const set = (change: Partial<typeof wanted>): void => onChange({ ...wanted, ...change });
+  return (
+    <>
+      <TextField
+        label="Email"
+        value={wanted.email}
+        onInput={(email) => set({ email })}
+        error={faults['email']}
+        hint="Optional. Only this address can accept. Berth sends no email: you send the link yourself."
+        input={EMAIL_INPUT}
+      />
+      <SelectField
+        label="Role"
+        value={wanted.role}
+        onInput={(role) => set({ role, tier: TIER_OF[role] ?? wanted.tier })}
+        options={ROLES}
+        error={faults['role']}
+      />
+      <TierField value={wanted.tier} tiers={tiers} onInput={(tier) => set({ tier })} error={faults['tier']} />
+      <SelectField
+        label="Link valid for"
+        value={wanted.hours}
+        onInput={(hours) => set({ hours })}
+        options={LIVES}
+      />
+      {wanted.role === 'user' && (
+        <EndField
+          name="account_ends_at"
+          choice={wanted.end}
+          onChoice={(end) => set({ end })}
+          error={faults['account_ends_at']}
+        />
+      )}
+    </>
   );
 }
 

@@ -26,20 +26,14 @@ export function useTiers(): readonly string[] {
   return tiers;
 }
 
+type Pages = ReturnType<typeof usePages<ManagedUser>>;
+
 type Asked = { readonly act: PersonAct; readonly user: ManagedUser };
 
-/** Everybody with an account: invited, changed, reset and deleted here. */
-export function People() {
-  const [search, setSearch] = useState(() => new URLSearchParams(location.search).get('search') ?? '');
-  const users = usePages(listUsers(search), search);
-  const links = useOpenLinks();
-  const tiers = useTiers();
+/** Shows what became of a person, with a way back. */
+function useOutcomes(users: Pages, reloadLinks: () => Promise<void>) {
   const { confirmed, dialog } = useConfirmation();
-  const [inviting, setInviting] = useState(false);
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const [made, setMade] = useState<MadeLink | null>(null);
-
-  const undo = (after: ManagedUser, back: UserChange) => async (): Promise<void> => {
+  const undo = async (after: ManagedUser, back: UserChange): Promise<void> => {
     try {
       users.update([await confirmed((proof: Proof) => changeUser(after.id, { ...back, ...proof }))]);
     } catch (failure) {
@@ -51,19 +45,33 @@ export function People() {
     const back = undoOf(after, before);
     toastOk(
       wordsOf(after, before),
-      back === null ? null : { label: 'Undo', run: () => void undo(after, back)() },
+      back === null ? null : { label: 'Undo', run: () => void undo(after, back) },
     );
-    void links.reload();
-  };
-  const onMade = (link: MadeLink): void => {
-    setMade(link);
-    void links.reload();
+    void reloadLinks();
   };
   const onDeleted = ({ username }: ManagedUser, isDone: boolean): void => {
     toastOk(
       isDone ? `${username} is deleted` : `${username} is signed out, and the containers are being deleted`,
     );
     void users.reload();
+  };
+  return { dialog, onChanged, onDeleted };
+}
+
+/** Everybody with an account: invited, changed, reset and deleted here. */
+export function People() {
+  const [search, setSearch] = useState(() => new URLSearchParams(location.search).get('search') ?? '');
+  const users = usePages(listUsers(search), search);
+  const links = useOpenLinks();
+  const tiers = useTiers();
+  const { dialog, ...outcomes } = useOutcomes(users, links.reload);
+  const [inviting, setInviting] = useState(false);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [made, setMade] = useState<MadeLink | null>(null);
+
+  const onMade = (link: MadeLink): void => {
+    setMade(link);
+    void links.reload();
   };
   return (
     <>
@@ -100,7 +108,7 @@ export function People() {
           key={`${asked.act} ${asked.user.id}`}
           {...asked}
           tiers={tiers}
-          {...{ onChanged, onMade, onDeleted }}
+          {...{ ...outcomes, onMade }}
           onClose={() => setAsked(null)}
         />
       )}
@@ -129,7 +137,7 @@ function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
 }
 
 type TableProps = {
-  readonly users: ReturnType<typeof usePages<ManagedUser>>;
+  readonly users: Pages;
   readonly onAct: (act: PersonAct, user: ManagedUser) => void;
 };
 

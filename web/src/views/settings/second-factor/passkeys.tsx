@@ -77,18 +77,7 @@ export function Passkeys() {
           of={list}
           none="You have no passkeys yet."
           row={(passkey) => (
-            <Item key={passkey.id} title={passkey.name} facts={factsOf(passkey)}>
-              <IconButton
-                icon="edit"
-                label={`Rename ${passkey.name}`}
-                onClick={() => setAction({ what: 'rename', passkey })}
-              />
-              <IconButton
-                icon="trash"
-                label={`Delete ${passkey.name}`}
-                onClick={() => setAction({ what: 'delete', passkey })}
-              />
-            </Item>
+            <PasskeyItem key={passkey.id} passkey={passkey} onAct={(what) => setAction({ what, passkey })} />
           )}
         />
       )}
@@ -102,6 +91,20 @@ export function Passkeys() {
         />
       )}
     </Section>
+  );
+}
+
+type PasskeyItemProps = {
+  readonly passkey: Passkey;
+  readonly onAct: (what: PasskeyAction['what']) => void;
+};
+
+function PasskeyItem({ passkey, onAct }: PasskeyItemProps) {
+  return (
+    <Item title={passkey.name} facts={factsOf(passkey)}>
+      <IconButton icon="edit" label={`Rename ${passkey.name}`} onClick={() => onAct('rename')} />
+      <IconButton icon="trash" label={`Delete ${passkey.name}`} onClick={() => onAct('delete')} />
+    </Item>
   );
 }
 

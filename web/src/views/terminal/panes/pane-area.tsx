@@ -59,6 +59,34 @@ function overlayOfPane({ terminal: { value: terminal } }: Pane, known: Known): O
   return overlayOf(facts, known);
 }
 
+type OverlayOverProps = ReturnType<typeof useStart> & {
+  readonly overlay: Overlay;
+  readonly panes: readonly Pane[];
+  readonly known: Known;
+  readonly name: string;
+  readonly takeFocus: boolean;
+};
+
+/** The overlay of some panes, whose terminals it opens again. */
+function OverlayOver({ panes, known, ...overlay }: OverlayOverProps) {
+  const container = typeof known === 'object' ? known : null;
+  const sharedBy = container?.collaboration ? container.owner.username : null;
+  return (
+    <TerminalOverlay
+      {...overlay}
+      fault={container === null ? null : (faultOf(container)?.words ?? null)}
+      sharedBy={sharedBy}
+      isAgent={container?.agent !== undefined}
+      onRetry={() => {
+        for (const terminal of terminalsOf(panes)) terminal.nudge();
+      }}
+      onReopen={(fresh) => {
+        for (const terminal of terminalsOf(panes)) terminal.open(fresh && sharedBy === null);
+      }}
+    />
+  );
+}
+
 type PaneAreaProps = {
   readonly containerId: string;
   readonly workspace: Workspace;
@@ -75,32 +103,17 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
   // A container that is gone, or no longer shared, keeps its name here.
   const name = useRef<string | undefined>(undefined);
   name.current = nameOf(known, name.current);
-  const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];
+  const [geometry, panes, active] = [workspace.geometry.value, workspace.panes.value, workspace.active.value];
   const overlays = new Map(panes.map((pane) => [pane, overlayOfPane(pane, known)]));
   // The countdown is that of the first, the active pane.
   const others = panes.filter((pane) => pane !== active);
   const common = commonOverlay([active, ...others].flatMap((pane) => overlays.get(pane) ?? []));
-  const sharedBy = typeof known === 'object' && known.collaboration ? known.owner.username : null;
   const over = (overlay: Overlay, of: readonly Pane[], takeFocus: boolean) => (
-    <TerminalOverlay
-      {...starting}
-      overlay={overlay}
-      name={name.current ?? ''}
-      fault={typeof known === 'object' ? (faultOf(known)?.words ?? null) : null}
-      sharedBy={sharedBy}
-      isAgent={typeof known === 'object' && known.agent !== undefined}
-      takeFocus={takeFocus}
-      onRetry={() => {
-        for (const terminal of terminalsOf(of)) terminal.nudge();
-      }}
-      onReopen={(fresh) => {
-        for (const terminal of terminalsOf(of)) terminal.open(fresh && sharedBy === null);
-      }}
-    />
+    <OverlayOver {...{ ...starting, overlay, known, takeFocus }} panes={of} name={name.current ?? ''} />
   );
   return (
     <main class="terminal-area" ref={area}>
-      {places?.dividers.map((divider) => (
+      {geometry?.dividers.map((divider) => (
         <PaneDivider
           key={divider.path}
           divider={divider}
@@ -108,7 +121,7 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
           onMove={(share) => workspace.resize(divider.path, share)}
         />
       ))}
-      {places?.panes.map(({ pane: id, box }, at) => {
+      {geometry?.panes.map(({ pane: id, box }, at) => {
         const pane = workspace.pane(id);
         const overlay = overlays.get(pane) ?? { kind: 'none' };
         return (
@@ -119,7 +132,7 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
             pane={pane}
             box={box}
             label={panes.length > 1 ? `Pane ${at + 1} of ${panes.length}` : null}
-            stacked={places.stacked}
+            stacked={geometry.stacked}
             known={known}
             isOver={overlay.kind === 'over'}
             onAction={onAction}

@@ -3,7 +3,7 @@ import type { Workspace } from './pane-workspace.ts';
 /** Selects the pane, where only one is shown at a time. */
 export function PaneSwitch({ workspace }: { workspace: Workspace }) {
   const [panes, active] = [workspace.panes.value, workspace.active.value];
-  if (panes.length < 2 || workspace.places.value?.stacked !== true) return null;
+  if (panes.length < 2 || workspace.geometry.value?.stacked !== true) return null;
   return (
     <nav class="pane-switch" aria-label="Panes">
       {panes.map((pane, at) => {

@@ -5,10 +5,10 @@ import { toastWarning } from '../../../state/toasts.ts';
 import {
   type Area,
   type Direction,
+  type Geometry,
+  geometryOf,
   mayHalve,
   neighbourOf,
-  type Places,
-  placesOf,
 } from '../../../terminal/panes/pane-geometry.ts';
 import { answerClaims, areTaken } from '../../../terminal/panes/pane-ownership.ts';
 import {
@@ -61,7 +61,7 @@ export class Workspace {
   readonly panes: ReadonlySignal<readonly Pane[]>;
   readonly active: ReadonlySignal<Pane>;
   /** null until the tab's stored panes are read. */
-  readonly places: ReadonlySignal<Places | null>;
+  readonly geometry: ReadonlySignal<Geometry | null>;
   readonly #key: string;
   readonly #state = signal<PaneState | null>(null);
   readonly #known = new Map<string, Pane>();
@@ -71,7 +71,9 @@ export class Workspace {
     this.#key = `panes.${userId}.${containerId}`;
     this.panes = computed(() => this.#ids(this.#state.value).map((id) => this.pane(id)));
     this.active = computed(() => this.pane(this.#state.value?.active ?? MAIN_PANE));
-    this.places = computed(() => this.#state.value && placesOf(this.#state.value.layout, this.area.value));
+    this.geometry = computed(
+      () => this.#state.value && geometryOf(this.#state.value.layout, this.area.value),
+    );
   }
 
   /** Restores the tab's panes and stores their changes, until the returned function is called. */
@@ -126,11 +128,11 @@ export class Workspace {
   }
 
   #split(axis: Axis): void {
-    const [now, places] = [this.#state.peek(), this.places.peek()];
-    if (now === null || places === null) return;
-    if (places.panes.length >= MAX_PANES) {
+    const [now, geometry] = [this.#state.peek(), this.geometry.peek()];
+    if (now === null || geometry === null) return;
+    if (geometry.panes.length >= MAX_PANES) {
       toastWarning(`You can have at most ${MAX_PANES} panes`, 'Close one of them first.');
-    } else if (!mayHalve(places, now.active, axis)) {
+    } else if (!mayHalve(geometry, now.active, axis)) {
       toastWarning('This pane is too small to split', 'Enlarge the pane or the window.');
     } else {
       const added = paneId(randomKey());
@@ -139,8 +141,8 @@ export class Workspace {
   }
 
   #go(direction: Direction): void {
-    const [now, places] = [this.#state.peek(), this.places.peek()];
-    const next = now && places && neighbourOf(places, now.active, direction);
+    const [now, geometry] = [this.#state.peek(), this.geometry.peek()];
+    const next = now && geometry && neighbourOf(geometry, now.active, direction);
     if (next !== null) this.activate(next);
   }
 
