@@ -58,10 +58,10 @@ async function unread(t: Test, instance: TestInstance): Promise<void> {
     if (!opened.ok || opened.value.kind === 'listing') throw new Error(JSON.stringify(opened));
     return (opened.value as Extract<Opened, { kind: 'archive' }>).content;
   };
-  const held: Readable[] = [];
-  const asked = Array.from({ length: 6 }, () => open(mallory).then((content) => void held.push(content)));
-  await waitFor(() => held.length === 4);
-  for (const content of held) await once(content, 'readable');
+  const opened: Readable[] = [];
+  const asked = Array.from({ length: 6 }, () => open(mallory).then((content) => void opened.push(content)));
+  await waitFor(() => opened.length === 4);
+  for (const content of opened) await once(content, 'readable');
   await waitFor(() => engineCalls(docker).work.waiting() === 2, { what: () => 'two of them wait' });
 
   let bytes = 0;
@@ -69,13 +69,17 @@ async function unread(t: Test, instance: TestInstance): Promise<void> {
   t.ok(bytes > ARCHIVE_BYTES, 'a neighbour has all of an archive');
   const put = await files.write(ada, ['new'], Readable.from([Buffer.alloc(200_000)]), 1_000_000);
   t.match(put, { ok: true, value: { sizeBytes: 200_000 } }, 'and of an upload');
-  t.same([held.length, held.some(({ destroyed }) => destroyed)], [4, false], 'while all of them are open');
+  t.same(
+    [opened.length, opened.some(({ destroyed }) => destroyed)],
+    [4, false],
+    'while all of them are open',
+  );
 
-  while (held.length < 6) {
-    for (const content of held) content.destroy();
-    await waitFor(() => held.some(({ destroyed }) => !destroyed));
+  while (opened.length < 6) {
+    for (const content of opened) content.destroy();
+    await waitFor(() => opened.some(({ destroyed }) => !destroyed));
   }
-  for (const content of held) content.destroy();
+  for (const content of opened) content.destroy();
   await Promise.all(asked);
   t.equal(engineCalls(docker).work.waiting(), 0, 'one that ends makes room for the next');
 }
@@ -88,25 +92,25 @@ async function short(t: Test, { runtime, commands, image, docker }: TestInstance
   const container = docker.getContainer(handle.runtimeId);
   const { Titles, Processes } = await container.top();
   const pids = (Processes as string[][]).map((fields) => Number(fields[Titles.indexOf('PID')]));
-  const look = {
+  const listing = {
     limits: { aioRequests: 1, keys: 1, connections: 1 },
     totals: { aioRequests: 10, keys: 10, connections: 10 },
     shares: [{ runtimeId: handle.runtimeId, counts: NO_COUNTS }],
   };
   // Root of the container on this machine.
   const userId = Number(/^\s*0\s+(\d+)/.exec(readFileSync(`/proc/${pids[0]}/uid_map`, 'utf8'))?.[1]);
-  const [seen] = await withShortOnes(look, () => pids, userId);
+  const [seen] = await withShortOnes(listing, () => pids, userId);
   t.ok((seen?.counts.aioRequests ?? 0) >= 3000, 'as many as were asked for, at the least');
   t.ok((seen?.counts.keys ?? 0) >= 1, 'its processes have a key');
 }
 
 async function asksOften(t: Test, { runtime, commands, files, insight }: TestInstance): Promise<void> {
-  let looks = 0;
+  let checks = 0;
   const neighbour = Promise.withResolvers<void>();
   const counted: typeof insight = {
     ...insight,
     changes: async (handle) => {
-      looks += 1;
+      checks += 1;
       const found = await insight.changes(handle);
       await neighbour.promise;
       return found;
@@ -134,5 +138,5 @@ async function asksOften(t: Test, { runtime, commands, files, insight }: TestIns
   neighbour.resolve();
   for (const answer of await Promise.all(asking))
     t.match([answer.statusCode, answer.json().complete], [200, false]);
-  t.equal(looks, 1);
+  t.equal(checks, 1);
 }

@@ -123,8 +123,8 @@ async function aScene(t: Test, instance: TestInstance) {
 
 /** Runs the watcher's pass until the attacker is stopped. */
 async function untilStopped({ service, attacker }: Scene): Promise<void> {
-  for (let looks = 0; (await attacker()).status !== 'stopped'; looks += 1) {
-    if (looks > 20) throw new Error('the attacker still runs');
+  for (let checks = 0; (await attacker()).status !== 'stopped'; checks += 1) {
+    if (checks > 20) throw new Error('the attacker still runs');
     await service.watchKernelShares();
     await sleep(50);
   }

@@ -110,15 +110,15 @@ t.test('a sign-in by a code is a session that renews itself, until it is signed 
   const { token, refresh_token: spent } = hosts.profiles[name].credential;
   hosts.profiles[name].credential.expires_at = new Date(0).toISOString();
   writeFileSync(file, JSON.stringify(hosts));
-  const together = await Promise.all([1, 2, 3, 4].map(() => run(['whoami', '-o', 'name'])));
-  for (const { code, stdout, stderr } of together) t.same([code, stdout], [0, 'ada\n'], stderr);
+  const combined = await Promise.all([1, 2, 3, 4].map(() => run(['whoami', '-o', 'name'])));
+  for (const { code, stdout, stderr } of combined) t.same([code, stdout], [0, 'ada\n'], stderr);
   const renewed = saved().profiles[name].credential;
   t.not(renewed.refresh_token, spent);
 
   const out = await run(['logout']);
   t.match(await run(['whoami']), { code: 4 });
   t.match((await sessionsOf(service, ada))[0], { revoked_reason: 'logged_out' });
-  for (const { stdout, stderr } of [signedIn, list, ...together, out]) {
+  for (const { stdout, stderr } of [signedIn, list, ...combined, out]) {
     for (const secret of [token, spent, renewed.token, renewed.refresh_token])
       t.notMatch(stdout + stderr, secret);
   }

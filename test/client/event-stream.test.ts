@@ -209,7 +209,7 @@ t.test('undrawn output keeps its lasting effects', async (t) => {
 });
 
 t.test('an incomplete sequence is kept apart', async (t) => {
-  for (const [whole, open] of [
+  for (const [full, open] of [
     ['a', ''],
     ['a\x1b[31m', ''],
     ['a', '\x1b'],
@@ -217,8 +217,8 @@ t.test('an incomplete sequence is kept apart', async (t) => {
     ['a\x1b[31mb', '\x1b]0;title'],
     ['a\x1b]0;title\x1b\\', ''],
   ] as const) {
-    const [is, rest] = atSequenceEnd(bytes(whole + open));
-    t.same([text(is), text(rest)], [whole, open]);
+    const [is, rest] = atSequenceEnd(bytes(full + open));
+    t.same([text(is), text(rest)], [full, open]);
   }
 });
 

@@ -3,12 +3,12 @@ import type { Test } from 'tap';
 import type { Bus, BusMessage } from '../../src/ports/bus.ts';
 import { waitFor } from '../support/patience.ts';
 
-/** Two processes on one bus, of which `there` can be cut off until `mend`. */
+/** Two processes on one bus, of which `there` can be cut off until `restore`. */
 export type BusPair = {
   readonly here: Bus;
   readonly there: Bus;
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  restore(): Promise<void>;
 };
 
 /** The messages of a process on a topic, in order; `gap` stands for a call of onGap. */
@@ -91,7 +91,7 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     t.equal(log.length, 1);
   });
 
-  on('who was cut off knows it, and is told of the gap before it hears anything new', async (t, pair) => {
+  on('a process that was cut off is notified of the gap before it receives anything new', async (t, pair) => {
     t.ok(pair.there.connected);
     const { log } = heard(pair.there, 'a');
     await pair.cut();
@@ -100,7 +100,7 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     // A pause between attempts to reconnect.
     await delay(50);
     t.notOk(pair.there.connected, 'still');
-    await pair.mend();
+    await pair.restore();
     await waitFor(() => pair.there.connected, { what: 'comes back by itself' });
     pair.here.publish('a', { n: 'after' });
     const isNew = (one: BusMessage | 'gap' | undefined) => one !== 'gap' && one?.['n'] === 'after';
@@ -115,7 +115,7 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     await waitFor(() => !pair.there.connected);
     pair.there.publish('a', { n: 1 });
     pair.there.publish('a', { n: 2 });
-    await pair.mend();
+    await pair.restore();
     await waitFor(() => log.length === 2);
     t.same(log, [{ n: 1 }, { n: 2 }]);
   });

@@ -134,14 +134,18 @@ export async function eventLogContract(
     await join();
     await say();
     await join();
-    let told = [false, true];
-    t.same(await seenOf(bob, start, 2), { inStream: told, own: told }, 'joining again changes nothing');
+    let received = [false, true];
+    t.same(
+      await seenOf(bob, start, 2),
+      { inStream: received, own: received },
+      'joining again changes nothing',
+    );
     await leave();
     await say();
     await join();
     await say();
-    told = [false, false, false, true];
-    t.same(await seenOf(bob, start, 4), { inStream: told, own: told }, 'who was away begins anew');
+    received = [false, false, false, true];
+    t.same(await seenOf(bob, start, 4), { inStream: received, own: received }, 'who was away begins anew');
   });
 
   await t.test(`${name}: a change is before or after a joining, however slow it is`, async (t) => {
@@ -158,9 +162,13 @@ export async function eventLogContract(
       await tx.roleSetups.findForUpdate(dbId);
       await tx.events.append(anEvent(ada.id, dbId));
     });
-    const told = [hasJoined];
+    const received = [hasJoined];
     await joining;
-    t.same(await seenOf(bob, start, 1), { inStream: told, own: told }, `joined in the middle: ${hasJoined}`);
+    t.same(
+      await seenOf(bob, start, 1),
+      { inStream: received, own: received },
+      `joined in the middle: ${hasJoined}`,
+    );
   });
 
   await t.test(`${name}: a join during a change waits for it, and sees it in the list`, async (t) => {
@@ -188,8 +196,8 @@ export async function eventLogContract(
       t.equal((await tx.collaborations.endAllOf(dbId)).length, 1);
     });
     await say('container_created');
-    const told = [false, true, false];
-    t.same(await seenOf(bob, start, 3), { inStream: told, own: told });
+    const received = [false, true, false];
+    t.same(await seenOf(bob, start, 3), { inStream: received, own: received });
   });
 
   await t.test(`${name}: pages are in the order of the changes`, async (t) => {

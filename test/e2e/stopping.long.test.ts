@@ -36,5 +36,5 @@ t.test(`SIGTERM with ${PANES} terminals open ends in time, and with 0`, async (t
     () => closes.length,
     (count) => count === PANES,
   );
-  t.same(closes, Array(PANES).fill(4012), 'each is told to come back');
+  t.same(closes, Array(PANES).fill(4012), 'each is asked to reconnect');
 });

@@ -144,7 +144,7 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
     line[fault]();
     await isToldToRetry(t, running.address, call);
     if (fault === 'cut') await lastsLong(t, running.address, token, shell);
-    line.mend();
+    line.restore();
     await isBack(t, call, shell);
   }
   shell.socket.terminate();
@@ -155,7 +155,7 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
     line[fault]();
     const { status } = await patch;
     t.ok([200, 202, 500, 503].includes(status), `${fault} during an update: answered ${status}`);
-    line.mend();
+    line.restore();
     await inOrder(t, call, invariants, dbId);
   }
   await invariants.close();

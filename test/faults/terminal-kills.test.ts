@@ -121,11 +121,11 @@ async function isRecorded({ one }: Scene, terminal: TerminalClient): Promise<() 
 
 /** Returns the time of the last complete event; half of another one follows, as after a death during a write. */
 function cutShort(t: Test, { file, text }: Recording): number {
-  const whole = castOf(text.slice(0, text.lastIndexOf('\n') + 1));
-  t.match(whole.header, { version: 2 });
+  const full = castOf(text.slice(0, text.lastIndexOf('\n') + 1));
+  t.match(full.header, { version: 2 });
   t.match(text, /mark-42/, 'what was shown a while ago is in the file');
   appendFileSync(file, '[99.5,"o","h');
-  return Number(whole.events.at(-1)?.[0]);
+  return Number(full.events.at(-1)?.[0]);
 }
 
 async function leavesSessions(t: Test, { dbId, call }: Scene, callOther: Call): Promise<void> {

@@ -101,7 +101,7 @@ function connected(t: Test, { person }: Scene, proxy: Line, { dbId, pane, openSo
 async function bothWays(t: Test, scene: Scene): Promise<void> {
   const dbId = await made(scene, 'plain', { env: { BERTH_TMUX: 'off' } });
   const run = async (command: string) => String(await inside(scene.call, dbId, command)).trim();
-  const told = await run(
+  const heard = await run(
     `cat > /tmp/both.sh <<'END'\n${BOTH_WAYS}\nEND\nhead -c ${OUT_BYTES} /dev/urandom > /tmp/out; sha256sum < /tmp/out`,
   );
   const line = { bytesPerMs: 1_250, afterBytes: BREAKS_AFTER_BYTES };
@@ -118,7 +118,7 @@ async function bothWays(t: Test, scene: Scene): Promise<void> {
   const isDone = (): boolean => bytes() >= start + OUT_BYTES + 'END'.length;
   await waitFor(isDone, { what: () => `${bytes() - start} bytes came`, patienceMs: 300_000 });
   const all = output().subarray(start);
-  t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, told, 'output');
+  t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, heard, 'output');
   t.equal(all.subarray(OUT_BYTES).toString(), 'END');
   t.equal(await run('sha256sum < /tmp/in'), `${sha256(paste)}  -`, 'input');
   t.ok(proxy.cuts() > 10, `${proxy.cuts()} cuts`);

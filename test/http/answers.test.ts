@@ -34,8 +34,8 @@ t.test('every 401 names the scheme, and whether a credential was sent', async (t
     `Bearer svc_${'0'.repeat(64)}`,
   ]) {
     const { statusCode, headers } = await service.http.inject({ url: '/api/me', headers: { authorization } });
-    const told = [401, 'Bearer error="invalid_token"'];
-    t.same([statusCode, headers['www-authenticate']], told, authorization);
+    const received = [401, 'Bearer error="invalid_token"'];
+    t.same([statusCode, headers['www-authenticate']], received, authorization);
   }
 });
 

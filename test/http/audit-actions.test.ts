@@ -89,7 +89,7 @@ const catalogue =
   (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Example =>
   ({ by, root }) =>
     by(root)(method, `/api/admin/${url}`, payload);
-const look =
+const read =
   (url: string, headers: Record<string, string> = {}): Example =>
   ({ service, by, root }) => {
     service.clock.advance(11 * MINUTE_MS);
@@ -360,12 +360,12 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     service.clock.advance(2 * MINUTE_MS);
     return await service.endAccounts();
   },
-  users_listed: look('users'),
-  containers_listed: look('containers'),
-  terminals_listed: look('terminals'),
-  usage_listed: look('usage'),
-  audit_listed: look('audit'),
-  audit_exported: look('audit', { accept: 'text/csv' }),
+  users_listed: read('users'),
+  containers_listed: read('containers'),
+  terminals_listed: read('terminals'),
+  usage_listed: read('usage'),
+  audit_listed: read('audit'),
+  audit_exported: read('audit', { accept: 'text/csv' }),
   snapshot_created: (scene) => snapshotOf(scene, 'base'),
   snapshot_deleted: async (scene) => {
     const { id } = (await snapshotOf(scene, 'old')).json();

@@ -199,9 +199,9 @@ t.test('an interrupted upload leaves the old file', async (t) => {
     });
   };
   const { open, get } = await aBoxOnAPort(t, { runtime, files: { ...files, write } });
-  const whole = open('PUT', '/files?path=file');
-  whole.end('old');
-  t.equal((await once(whole, 'response'))[0].statusCode, 201);
+  const full = open('PUT', '/files?path=file');
+  full.end('old');
+  t.equal((await once(full, 'response'))[0].statusCode, 201);
   const broken = open('PUT', '/files?path=file', { 'content-length': '1000' });
   broken.write('half');
   await waitFor(() => begun === 2);
@@ -298,11 +298,11 @@ t.test('requests end with the service, and terminals are asked to reconnect', as
   const terminal = await openTerminal(await listening(t, service), id, ada);
   const texts: string[] = [];
   terminal.socket.on('message', (data, isBinary) => isBinary || texts.push(String(data)));
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: blocked, resolve: release } = Promise.withResolvers<void>();
   const { people, users } = service.ports.storage.repositories;
   const page = people.page.bind(people);
   people.page = async (request) => {
-    await held;
+    await blocked;
     return await page(request);
   };
   await users.change(ada.id, { role: 'admin' });

@@ -22,7 +22,7 @@ async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
   const admin = new pg.Client({ connectionString: real });
   await admin.connect();
   t.teardown(async () => {
-    line.mend();
+    line.restore();
     await admin.end();
     await db.destroy();
   });
@@ -120,7 +120,7 @@ t.test('a silent connection is 503 and replaced', async (t) => {
     as(service, ada)('POST', '/api/containers', { name: 'k', ...small }, { 'idempotency-key': 'k' }),
   ];
   for (const answer of await Promise.all(requests)) isToldToComeAgain(t, answer, 'silent');
-  line.mend();
+  line.restore();
   await waitFor(async () => (await stop()).statusCode === 200, { what: 'and works again' });
 });
 

@@ -56,8 +56,8 @@ t.test('every list is read in pages, in the order of each field that it sorts by
   const scene = await aScene();
   t.ok(scene.lists.length > 14, `${scene.lists.length} lists`);
   for (const { path, operation } of scene.lists.filter(({ path }) => isStill(path))) {
-    const whole = (await scene.read(path, { limit: '200' })).items;
-    t.same(await allPages(scene, path, {}), whole, path);
+    const full = (await scene.read(path, { limit: '200' })).items;
+    t.same(await allPages(scene, path, {}), full, path);
     const { schema } = operation.parameters?.find(({ name }) => name === 'sort') ?? {};
     for (const sort of (schema?.['enum'] as readonly string[]) ?? []) {
       const field = sort.replace('-', '');
@@ -65,7 +65,7 @@ t.test('every list is read in pages, in the order of each field that it sorts by
       const known = values.filter((value) => value !== null).map(String);
       const ordered = sort === field ? known.toSorted() : known.toSorted().reverse();
       t.same(known, ordered, `${path} by ${sort}`);
-      t.same(values.length, whole.length, `${path} by ${sort}`);
+      t.same(values.length, full.length, `${path} by ${sort}`);
     }
   }
 });

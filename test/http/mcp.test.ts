@@ -110,9 +110,9 @@ t.test('an assistant starts a process, feeds it, reads on where it was, and ends
 t.test('a long file is read in parts that join to the whole', async (t) => {
   const { service, ada, token, create, connect } = await aScene(t);
   const dbId = await create('dev');
-  const whole = 'ü'.repeat(60_001);
+  const full = 'ü'.repeat(60_001);
   await service.http.inject({
-    ...{ method: 'PUT', url: `/api/containers/${dbId}/files?path=long`, payload: Buffer.from(whole) },
+    ...{ method: 'PUT', url: `/api/containers/${dbId}/files?path=long`, payload: Buffer.from(full) },
     headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/octet-stream' },
   });
   const { call } = await connect(token);
@@ -124,7 +124,7 @@ t.test('a long file is read in parts that join to the whole', async (t) => {
     if (next === undefined) break;
     offset = Number(next);
   }
-  t.ok(read === whole);
+  t.ok(read === full);
 });
 
 t.test('faults of arguments and refusals are answers that the model can read', async (t) => {
@@ -277,9 +277,9 @@ t.test('berth mcp serves the same tools over stdio, for the containers of its to
     return connected;
   };
   const parent = await anApiToken(service, ada, { name: 'desktop' });
-  const whole = await connect(parent, '--allow-delete');
-  t.same(new Set(await whole.tools()), new Set([...EVERY_TOOL, 'delete_container']));
-  await whole.call('write_file', { container: 'dev', path: 'a', content: 'x' });
+  const full = await connect(parent, '--allow-delete');
+  t.same(new Set(await full.tools()), new Set([...EVERY_TOOL, 'delete_container']));
+  await full.call('write_file', { container: 'dev', path: 'a', content: 'x' });
   t.match(auditOf(service, 'file_uploaded').at(-1), {
     userAgent: /^berth\//,
     details: /"token_name":"desktop"/,
@@ -296,5 +296,5 @@ t.test('berth mcp serves the same tools over stdio, for the containers of its to
   await as(service, ada)('POST', `/api/tokens/${first.id}/revoke`);
   t.match(await narrow.call('list_containers'), { text: /Invalid or expired API token/, isError: true });
   const { code, stderr } = await theCommand(t, address.replace(/^ws/, 'http'), 'svc_wrong').spawned(['mcp']);
-  t.match([code, stderr], [4, /invalid, expired or revoked/], 'a bad token is told at the start');
+  t.match([code, stderr], [4, /invalid, expired or revoked/], 'a bad token is reported at the start');
 });

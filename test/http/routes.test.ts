@@ -281,9 +281,9 @@ t.test('the lag of sent events is measured', async (t) => {
     origin: ORIGIN,
   });
   await once(events, 'open');
-  const told = once(events, 'message');
+  const received = once(events, 'message');
   await aContainerOf(service, ada);
-  await told;
+  await received;
   const sent = await sample(service, 'berth_event_lag_seconds_count');
   t.ok(sent !== null && sent > 0, `${sent}`);
 });

@@ -110,7 +110,7 @@ const WHOLE = `
 `;
 
 /** A whole run in a checkout, with its record there. */
-const whole = (t: Test, root: string): Promise<string[]> => {
+const full = (t: Test, root: string): Promise<string[]> => {
   const command = [process.execPath, '--input-type=module', '--eval', WHOLE];
   const settings = ['REQUIRE_ALL=0', `TEST_RECORD=${root}/.tap/unsteady.tsv`];
   return linesOf(runProcess(t, '/usr/bin/env', [...settings, ...command], root));
@@ -133,7 +133,7 @@ t.test(
       'http/c-blocks': once('blocks', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'),
       'http/d-good': `${fine} t.test('skipped', { skip: 'needs root' }, async (t) => t.ok(1));`,
     });
-    const mended = await whole(t, root);
+    const mended = await full(t, root);
     t.equal(
       mended.at(-1),
       '{"code":0,"passed":7,"failed":0,"skipped":1}',
@@ -159,7 +159,7 @@ t.test(
       `${root}/test/http/d-good.test.ts`,
       "import t from 'tap'; t.test('never', async (t) => t.ok(0));",
     );
-    const broken = await whole(t, root);
+    const broken = await full(t, root);
     t.equal(broken.at(-1), '{"code":1,"passed":6,"failed":1,"skipped":0}');
     t.equal(broken.at(-2), '# more than once in ten runs: test/http/a-unsteady.test.ts');
   },

@@ -79,15 +79,15 @@ t.test('keys for panes are taken from the shell only while there are several', a
 t.test('output is fed as fast as it is drawn, in order, and heavy output is reported once', async (t) => {
   const drawn: number[] = [];
   const done: (() => void)[] = [];
-  const told: string[] = [];
+  const received: string[] = [];
   const queue = outputQueue(
     {
       write: (data, drawnNow) => {
         drawn.push(data[0] ?? -1);
         done.push(drawnNow);
       },
-      flooded: () => told.push('flooded'),
-      drained: () => told.push('drained'),
+      flooded: () => received.push('flooded'),
+      drained: () => received.push('drained'),
     },
     1_500_000,
   );
@@ -95,7 +95,7 @@ t.test('output is fed as fast as it is drawn, in order, and heavy output is repo
   t.same(drawn, [0, 1], 'no more than the screen can take');
   while (done.length > 0) done.shift()?.();
   t.same(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
-  t.same(told, ['flooded', 'drained']);
+  t.same(received, ['flooded', 'drained']);
   t.equal(queue.queuedBytes, 0);
 });
 

@@ -114,7 +114,7 @@ t.test('a transaction that throws is undone in rows, lists, maps and maps of map
 busContract(t, async () => {
   const hub = memoryBusHub();
   const [here, there] = [hub.join(), hub.join()];
-  return { here, there, cut: async () => there.cut(), mend: async () => there.reconnect() };
+  return { here, there, cut: async () => there.cut(), restore: async () => there.reconnect() };
 });
 
 const runtime = memoryRuntime();

@@ -53,8 +53,8 @@ async function onDatabase(url: string): Promise<void> {
   }
 
   await t.test('an intact audit verifies and prints its head', async (t) => {
-    const whole = await berth(t, url, 'audit', 'verify');
-    t.same(whole, { code: 0, says: `the audit is intact: ${RECORDS} records\nhead ${headText(head)}\n` });
+    const full = await berth(t, url, 'audit', 'verify');
+    t.same(full, { code: 0, says: `the audit is intact: ${RECORDS} records\nhead ${headText(head)}\n` });
     await audit.append({ ...ENTRY, details: 'later' });
     await auditChain.seal(10);
     t.match(await berth(t, url, 'audit', 'verify', '--head', headText(head)), { code: 0 });

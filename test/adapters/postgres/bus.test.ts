@@ -48,7 +48,7 @@ async function openPair(t: Test): Promise<Pair | null> {
       await sql.query(`alter database ${name} with allow_connections false`);
       await terminate(sql, name, 'there');
     },
-    mend: async () => void (await sql.query(`alter database ${name} with allow_connections true`)),
+    restore: async () => void (await sql.query(`alter database ${name} with allow_connections true`)),
   };
 }
 
@@ -96,7 +96,7 @@ t.test('a listener that reconnects during a flood of messages reports the gap fi
     while (!isOver) await sender.query('select pg_notify($1, $2)', ['berth', payload]);
   };
   const sending = sends();
-  await pair.mend();
+  await pair.restore();
   await waitFor(() => log.length > 1, { what: 'it hears them' });
   isOver = true;
   await sending;

@@ -247,10 +247,10 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     const { ada, bob, open, addressHere, addressThere } = group;
     const owner = await open(ada, addressHere, { cols: 90, rows: 20 });
     const guest = await open(bob, addressThere);
-    const told = (client: typeof owner): unknown =>
+    const received = (client: typeof owner): unknown =>
       client.messages.findLast(({ type }) => type === 'participants')?.['participants'];
-    await owner.until(() => (told(owner) as unknown[])?.length === 2);
-    t.match(told(owner), [
+    await owner.until(() => (received(owner) as unknown[])?.length === 2);
+    t.match(received(owner), [
       { user_id: ada.id, owner: true, mode: 'control' },
       { user_id: bob.id, owner: false, mode: 'control' },
     ]);
@@ -259,7 +259,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     owner.socket.send(JSON.stringify({ type: 'resize', cols: 77, rows: 22 }));
     await guest.until(() => size()?.['cols'] === 77);
     owner.socket.close(1000);
-    await guest.until(() => size()?.['cols'] === null && (told(guest) as unknown[]).length === 1);
+    await guest.until(() => size()?.['cols'] === null && (received(guest) as unknown[]).length === 1);
   });
 
   t.test('a connection cut at the wrong moment delays the end of a share without losing it', async (t) => {

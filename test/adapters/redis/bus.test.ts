@@ -36,7 +36,7 @@ async function openPair(t: Test, redis: RedisServer): Promise<BusPair> {
       await redis.command('ACL', 'SETUSER', 'there', 'off');
       await redis.command('CLIENT', 'KILL', 'USER', 'there');
     },
-    mend: async () => void (await redis.command('ACL', 'SETUSER', 'there', 'on')),
+    restore: async () => void (await redis.command('ACL', 'SETUSER', 'there', 'on')),
   };
 }
 

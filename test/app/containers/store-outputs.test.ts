@@ -23,7 +23,7 @@ async function aSilentContainer() {
     yield { stream: 'stdout', offset: 0, data: Buffer.from('so far') };
     await new Promise<void>((resolve) => left.push(resolve));
   }
-  async function* whole(): AsyncGenerator<OutputPiece> {
+  async function* full(): AsyncGenerator<OutputPiece> {
     yield { stream: 'stdout', offset: 0, data: Buffer.from('done\n') };
   }
   const aContainer = async () => {
@@ -38,7 +38,7 @@ async function aSilentContainer() {
   };
   const hostile = await aContainer();
   const output = async (_handle: unknown, id: string): Promise<ProcessOutput> => {
-    if (id !== hostile.processId) return { start: START, pieces: whole(), end: async () => {} };
+    if (id !== hostile.processId) return { start: START, pieces: full(), end: async () => {} };
     seen.opened += 1;
     const end = async (): Promise<void> => {
       seen.ended += 1;

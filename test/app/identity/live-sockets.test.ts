@@ -188,7 +188,7 @@ t.test('only user activity counts as a use', async (t) => {
   asked.length = 0;
   for (let keys = 0; keys < 100; keys += 1) typing.use(() => {});
   await settled();
-  t.same(asked, [['s1', true]], 'told at once, and once');
+  t.same(asked, [['s1', true]], 'reported at once, and once');
   asked.length = 0;
   publishCredentialChange(bus, { kind: 'user', id: 'ada' });
   await settled();

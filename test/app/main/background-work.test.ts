@@ -175,19 +175,19 @@ t.test('a part opened during or after the stop is stopped too', async (t) => {
 async function aFeed(waits: () => boolean = () => false) {
   const { storage, bus } = memoryPorts();
   const { events } = storage.repositories;
-  let looks = 0;
+  let checks = 0;
   const after: typeof events.after = async (...asked) => {
-    looks += 1;
+    checks += 1;
     return { ...(await events.after(...asked)), waiting: waits() };
   };
   const end: typeof events.end = async () => {
-    looks += 1;
+    checks += 1;
     return await events.end();
   };
   const encode = ({ dbId }: { dbId: string }): string => dbId;
   const feed = new EventFeed({ events: { ...events, after, end }, bus, log, encode, pollMs: 3_600_000 });
   await feed.ready();
-  looks = 0;
+  checks = 0;
   const closed: CloseReason[] = [];
   const subscribe = () => {
     const sent: string[] = [];
@@ -200,7 +200,7 @@ async function aFeed(waits: () => boolean = () => false) {
   };
   const happens = (dbId: string) =>
     events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });
-  return { feed, subscribe, happens, closed, announce: () => publishEventsAdded(bus), looks: () => looks };
+  return { feed, subscribe, happens, closed, announce: () => publishEventsAdded(bus), looks: () => checks };
 }
 
 /** Resolves when ports in memory have answered. */
@@ -211,36 +211,36 @@ async function turns(): Promise<void> {
 t.test('events held back by a transaction are requested at growing intervals', async (t) => {
   const time = standingTime(t);
   let waiting = true;
-  const { feed, subscribe, looks } = await aFeed(() => waiting);
+  const { feed, subscribe, looks: checks } = await aFeed(() => waiting);
   subscribe();
   await turns();
-  t.equal(looks(), 1);
+  t.equal(checks(), 1);
   for (const pauseMs of [5, 10, 20, 40, 80, 160, 320, 500, 500]) {
-    const before = looks();
+    const before = checks();
     time.pass(pauseMs - 1);
     await turns();
-    t.equal(looks(), before, `not within ${pauseMs} ms`);
+    t.equal(checks(), before, `not within ${pauseMs} ms`);
     time.pass(1);
     await turns();
-    t.equal(looks(), before + 1, `after ${pauseMs} ms`);
+    t.equal(checks(), before + 1, `after ${pauseMs} ms`);
   }
   waiting = false;
   time.pass(500);
   await turns();
-  const before = looks();
+  const before = checks();
   time.pass(3_599_900);
   await turns();
-  t.equal(looks(), before, 'as seldom as ever once nothing is held back');
+  t.equal(checks(), before, 'at the regular interval once nothing is held back');
   feed.close(CLOSE.serviceRestarting);
 });
 
 t.test('the first subscriber gets events since the feed was ready, without a message', async (t) => {
   const time = standingTime(t);
-  const { feed, subscribe, happens, announce, closed, looks } = await aFeed();
+  const { feed, subscribe, happens, announce, closed, looks: checks } = await aFeed();
   await happens('early');
   announce();
   await turns();
-  t.equal(looks(), 0, 'nothing is read while nobody listens');
+  t.equal(checks(), 0, 'nothing is read while nobody listens');
   const [first, second] = [subscribe(), subscribe()];
   t.same(await first.missed, []);
   await turns();

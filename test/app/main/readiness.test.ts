@@ -33,7 +33,7 @@ t.test('readiness is degraded by any part, and a silent part is named', async (t
   for (const [name, parts, database, engine, status, engineStatus] of cases) {
     const state = await readinessOf(parts, { database, engine });
     t.match(state, { status, parts: { engine: { status: engineStatus } } }, name);
-    if (engineStatus === 'degraded') t.type(state.parts.engine.mend, 'string', `${name}: what mends it`);
+    if (engineStatus === 'degraded') t.type(state.parts.engine.mend, 'string', `${name}: how to fix it`);
   }
 });
 
@@ -224,21 +224,21 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
       return next;
     },
   });
-  const look = async (what: readonly string[] | Error): Promise<unknown> => {
+  const checkRules = async (what: readonly string[] | Error): Promise<unknown> => {
     found.push(what);
     return await watched.checkRules().catch((error: Error) => error.message);
   };
-  await look([]);
+  await checkRules([]);
   t.same([parts.isolation, lines], [proved, []]);
-  await look(['gone: -A INPUT -j BERTH-1-IN']);
+  await checkRules(['gone: -A INPUT -j BERTH-1-IN']);
   t.match(parts.isolation, { status: 'degraded', detail: /changed from outside \(1 rule\)/, mend: /log/ });
-  await look(['gone: a', 'gone: b']);
+  await checkRules(['gone: a', 'gone: b']);
   t.match(parts.isolation, { detail: /changed from outside \(2 rules\)/ });
   t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
-  t.equal(await look(new Error('no iptables')), 'no iptables');
+  t.equal(await checkRules(new Error('no iptables')), 'no iptables');
   t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
-  await look([]);
-  t.same(parts.isolation, proved, 'the next good look');
+  await checkRules([]);
+  t.same(parts.isolation, proved, 'the next good check');
 });
 
 t.test('what closes the network, and what to do about it, is in the words of the engine', async (t) => {

@@ -16,7 +16,7 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   const read = readConfig({ BERTH_ENGINE: 'kubernetes', KUBECONFIG: kubeconfig, BERTH_DISK_QUOTA: 'hard' });
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
-  const say = (...told: readonly unknown[]): void => void said.push(String(told.at(-1)));
+  const say = (...received: readonly unknown[]): void => void said.push(String(received.at(-1)));
   let stop = async (): Promise<void> => {};
   let hints = 0;
   cluster.refuseNext('list', 'pods', { status: 503, reason: 'ServiceUnavailable', message: 'starting' });

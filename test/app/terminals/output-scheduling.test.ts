@@ -10,9 +10,9 @@ t.test('one user has few slots, and another gets one at once', async (t) => {
   const { reserve: hold } = outputSlots({ slots: 4, slotsPerUser: 2 });
   const got: string[] = [];
   const ask = (user: string, name: string) => {
-    const held = hold(user);
-    void held.more().then(() => got.push(name));
-    return held;
+    const slot = hold(user);
+    void slot.more().then(() => got.push(name));
+    return slot;
   };
   const [first, , third] = ['a1', 'a2', 'a3', 'a4'].map((name) => ask('ada', name));
   await settled();
@@ -35,10 +35,10 @@ t.test('users take turns for output slots', async (t) => {
   await first.more();
   const names = ['ada1', 'ada2', 'ada3', 'bob1', 'cyd1'];
   for (const name of names) {
-    const held = hold(name.slice(0, 3));
-    void held.more().then(() => {
+    const slot = hold(name.slice(0, 3));
+    void slot.more().then(() => {
       got.push(name);
-      held.release();
+      slot.release();
     });
   }
   first.release();

@@ -45,7 +45,7 @@ export async function roleSetupRepositoryContract(
     t.same(started?.roleSetup, setup, 'a change of the state leaves it');
   });
 
-  await test('of several who look at once, one gets each', async (t) => {
+  await test('of several that poll at once, one gets each', async (t) => {
     const boxes = [await due(), await due({ status: 'none', id: randomUUID(), detail: 'waits' })];
     const owners = Array.from({ length: 6 }, () => randomUUID());
     const taken = await Promise.all(owners.map((one) => roleSetups.takeUp(one, LEASE_SECONDS, false, 9)));

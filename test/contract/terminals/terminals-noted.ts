@@ -121,7 +121,7 @@ export async function terminalRecordsContract(
     t.same(await terminals.containerStatuses([]), []);
   });
 
-  await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
+  await t.test(`${name}: of all that ask to close a terminal, one learns that it did`, async (t) => {
     const record = await aRecord();
     await terminals.insert(record);
     t.same(await requests.listFor(record.replica), []);
@@ -171,7 +171,7 @@ export async function terminalLeasesContract(
     await leases.remove([]);
   });
 
-  await t.test(`${name}: a session's first lease is told from a later one`, async (t) => {
+  await t.test(`${name}: a session's first lease differs from a later one`, async (t) => {
     const first = await aLease();
     const later = { ...first, streamId: randomUUID(), incarnation: randomUUID() };
     const others = [

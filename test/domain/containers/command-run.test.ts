@@ -17,7 +17,7 @@ const report = (over: Partial<ReplicaReport> = {}): ReplicaReport => ({
   ...{ replica: 'theirs', startedAt: secondsAgo(900), seenAt: secondsAgo(5), stoppedAt: null, parts: [] },
   ...over,
 });
-const whole = { kind: 'exit', exitCode: 3, outputBytes: 10 } as const;
+const full = { kind: 'exit', exitCode: 3, outputBytes: 10 } as const;
 
 const recent = { ...run(), startedAt: secondsAgo(60) };
 
@@ -29,10 +29,10 @@ const CASES: readonly [
   is: Resumption,
 ][] = [
   ['no record', null, 'mine', report(), { kind: 'unknown' }],
-  ['ended, and all output has come', run(whole), 'mine', report(), { kind: 'ended', exitCode: 3 }],
+  ['ended, and all output has come', run(full), 'mine', report(), { kind: 'ended', exitCode: 3 }],
   [
     'ended, and its process has the rest',
-    run({ ...whole, outputBytes: 11 }),
+    run({ ...full, outputBytes: 11 }),
     'mine',
     report(),
     { kind: 'elsewhere' },
@@ -81,5 +81,5 @@ for (const [name, of, asked, reported, is] of CASES) {
 t.test('a process that began a command and no longer has it is ending it', async (t) => {
   const by = { replica: 'theirs', hasBegun: true };
   t.same(resumptionOf(run(), 10, by, [report()], NOW), { kind: 'abandoned' });
-  t.same(resumptionOf(run(whole), 10, by, [report()], NOW), { kind: 'ended', exitCode: 3 });
+  t.same(resumptionOf(run(full), 10, by, [report()], NOW), { kind: 'ended', exitCode: 3 });
 });

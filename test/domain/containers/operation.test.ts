@@ -334,11 +334,11 @@ t.test('a fault leads back, to an abandon or to a retry', async (t) => {
 
 t.test('an operation is failed only when its request will not be done', async (t) => {
   for (const kind of KINDS) {
-    const told = (phase: Operation['phase']) => standing(operation({ kind, phase }), null);
-    t.equal(told('forward'), 'under_way', kind);
-    t.equal(told('committed'), 'done', kind);
+    const received = (phase: Operation['phase']) => standing(operation({ kind, phase }), null);
+    t.equal(received('forward'), 'under_way', kind);
+    t.equal(received('committed'), 'done', kind);
     const ends = FACTS.map((facts) => play(operation({ kind, phase: 'back' }), facts).step.do);
-    if (told('back') === 'failed')
+    if (received('back') === 'failed')
       t.same([...new Set(ends)], ['put_back'], `${kind} is undone, whatever is seen`);
     for (const phase of PHASES) {
       t.equal(standing(operation({ kind, phase }), 'failed'), 'failed');
@@ -356,7 +356,7 @@ t.test('after the commit nothing goes back, and one container is left', async (t
 });
 
 t.test('a killed update continues from anywhere', async (t) => {
-  const whole = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
+  const full = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
   const measured = operation({ measured: true });
   const states: Facts[] = [
     { old: 'running', fresh: 'gone' },
@@ -365,7 +365,7 @@ t.test('a killed update continues from anywhere', async (t) => {
     { old: 'stopped', fresh: 'running' },
   ];
   states.forEach((facts, done) => {
-    t.same(play(measured, facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
+    t.same(play(measured, facts).steps, [...full.slice(done), 'finish done'], `after ${done} steps`);
   });
 });
 

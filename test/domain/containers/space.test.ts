@@ -100,7 +100,7 @@ const share = (runtimeId: string, ownerId: string, counts: Partial<SharedCounts>
   counts: { ...NO_COUNTS, ...counts },
 });
 
-const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): KernelReading => ({
+const inspect = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): KernelReading => ({
   limits: { descriptorsInFlight: 1000, inotifyInstances: 800 },
   totals: {},
   shares,
@@ -108,7 +108,7 @@ const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {
 });
 
 const stopped = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): readonly string[] =>
-  findHogs(lookAt(shares, given), shares).map(({ runtimeId }) => runtimeId);
+  findHogs(inspect(shares, given), shares).map(({ runtimeId }) => runtimeId);
 
 t.test('the owner with most of a short counter is stopped, above the allowance', async (t) => {
   const few = share('few', 'ada', { descriptorsInFlight: 100 });
@@ -145,7 +145,7 @@ t.test("the kernel's total precedes the sum", async (t) => {
 
 t.test('a container that exhausts several counters is stopped once', async (t) => {
   const shares = [share('both', 'mallory', { descriptorsInFlight: 900, inotifyInstances: 700 })];
-  t.same(shortCounters(lookAt(shares)), ['descriptorsInFlight', 'inotifyInstances']);
+  t.same(shortCounters(inspect(shares)), ['descriptorsInFlight', 'inotifyInstances']);
   t.same(stopped(shares), ['both']);
 });
 

@@ -21,10 +21,11 @@ import { incompleteBytes, utf8At } from '../../../src/domain/utf8.ts';
 import { anyCharacter } from '../../support/samples/samples.ts';
 
 t.test('a client gets the missing output, or a redraw when it is gone', async (t) => {
-  const held = { start: 100, end: 900 };
-  for (const after of [100, 500, 900]) t.same(resumeFrom(held, after), { offset: after, redraw: false });
-  for (const after of [0, 99, 901, 2 ** 53]) t.same(resumeFrom(held, after), { offset: 100, redraw: true });
-  t.same(resumeFrom(held, null), { offset: 100, redraw: true }, 'nothing seen, much to see');
+  const buffered = { start: 100, end: 900 };
+  for (const after of [100, 500, 900]) t.same(resumeFrom(buffered, after), { offset: after, redraw: false });
+  for (const after of [0, 99, 901, 2 ** 53])
+    t.same(resumeFrom(buffered, after), { offset: 100, redraw: true });
+  t.same(resumeFrom(buffered, null), { offset: 100, redraw: true }, 'nothing seen, much to see');
   t.same(resumeFrom({ start: 0, end: 0 }, null), { offset: 0, redraw: false }, 'a new one');
   t.same(
     [snapshotFrom(9, 4), snapshotFrom(9, 9), snapshotFrom(9, 10)],
@@ -212,14 +213,14 @@ t.test('partial characters at the end are measured', async (t) => {
 t.test('every character is recognised, and every cut in it', async () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }), (text) => {
-      const whole = Buffer.from(text);
-      const found = utf8At(whole, 0);
+      const complete = Buffer.from(text);
+      const found = utf8At(complete, 0);
       if (found.kind !== 'character') return false;
-      const cuts = Array.from({ length: whole.length - 1 }, (_, at) => at + 1);
+      const cuts = Array.from({ length: complete.length - 1 }, (_, at) => at + 1);
       return (
         found.codePoint === text.codePointAt(0) &&
-        found.length === whole.length &&
-        cuts.every((cut) => incompleteBytes(whole.subarray(0, cut)) === cut)
+        found.length === complete.length &&
+        cuts.every((cut) => incompleteBytes(complete.subarray(0, cut)) === cut)
       );
     }),
   );
@@ -313,15 +314,15 @@ t.test('a new recording gets the quota that the others leave', async (t) => {
 
 t.test("a file's valid part ends with its last readable line", async (t) => {
   const header = begin().line;
-  const cases: readonly [text: string, whole: string, durationMs: number][] = [
+  const cases: readonly [text: string, complete: string, durationMs: number][] = [
     [header, header, 0],
     [`${header}[1.5,"o","a"]\n`, `${header}[1.5,"o","a"]\n`, 1500],
     [`${header}[1.5,"o","a"]\n[2,"o","b"]`, `${header}[1.5,"o","a"]\n`, 1500],
     [`${header}[1.5,"o","a"]\n\0\0\0\n`, `${header}[1.5,"o","a"]\n`, 1500],
     [`rest of a long line"]\n[3,"r","80x24"]\n[4`, `rest of a long line"]\n[3,"r","80x24"]\n`, 3000],
   ];
-  for (const [text, whole, durationMs] of cases) {
-    t.same(wholePart(Buffer.from(text)), { sizeBytes: Buffer.byteLength(whole), durationMs }, text);
+  for (const [text, complete, durationMs] of cases) {
+    t.same(wholePart(Buffer.from(text)), { sizeBytes: Buffer.byteLength(complete), durationMs }, text);
   }
   for (const text of ['', 'no end', '\n', 'rest"]\n', '7\n', '["o"]\n'])
     t.equal(wholePart(Buffer.from(text)), null, text);

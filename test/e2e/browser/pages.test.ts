@@ -139,7 +139,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
 
   await newContainer(other, 'web-api');
   await other.getByText('You already have a container with this name.').waitFor();
-  t.pass('a taken name is told at its field');
+  t.pass('a taken name is reported at its field');
   await other.keyboard.press('Escape');
 
   const line = await loseAnswers(other);
@@ -148,7 +148,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   await other.getByText('Could not confirm that web-api was stopped').waitFor();
   line.recover();
   await other.getByText('web-api is stopped').waitFor();
-  t.pass('an answer that was lost is no failure: the page looks, and says what it sees');
+  t.pass('a lost answer is no failure: the page checks, and shows the result');
 
   await chooseFromMenu(other, 'web-api', 'Delete…');
   await other.getByText('/workspace').first().waitFor();
@@ -167,24 +167,24 @@ t.test('the list shows changes from elsewhere without polling', async (t) => {
   const opened = page.waitForEvent('websocket');
   await atTheList(scene);
   t.equal(new URL((await opened).url()).pathname, '/api/events');
-  let looks = 0;
+  let checks = 0;
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/api/containers') looks += 1;
+    if (new URL(request.url()).pathname === '/api/containers') checks += 1;
   });
   /** The number of list requests in nine seconds, which would be two without events. */
-  const looksMeanwhile = async (): Promise<number> => {
-    looks = 0;
+  const checksMeanwhile = async (): Promise<number> => {
+    checks = 0;
     for (let seconds = 0; seconds < 9; seconds += 1) {
       await page.clock.fastForward(1_000);
       // A timer's request would precede this one.
       await page.evaluate("fetch('/api/version').then(() => null)");
     }
-    return looks;
+    return checks;
   };
-  const quiet = await eventually(looksMeanwhile, (count) => count === 0);
+  const quiet = await eventually(checksMeanwhile, (count) => count === 0);
   t.equal(quiet, 0, 'once the events have come');
   await page.clock.fastForward(60_000);
-  await waitFor(() => looks > 0, { what: 'a look now and then: not everything is announced' });
+  await waitFor(() => checks > 0, { what: 'a check now and then: not everything is announced' });
 
   const { body } = await call('POST', '/api/containers', { name: 'from-afar' });
   await page.getByRole('link', { name: 'from-afar' }).waitFor();

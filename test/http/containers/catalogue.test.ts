@@ -250,8 +250,8 @@ t.test('an unmeasurable loss is reported as unknown, and stops nothing', async (
 t.test('a vanished private image is not used again, and no start fails because of it', async (t) => {
   const { runtime, service, call, url, patch, image, box } = await withInstalled();
   runtime.boxes.clear();
-  const told = { restarted: true, left_behind: null };
-  t.match((await patch({ ...large, carry_over: true })).json(), told, 'a container, and that is said');
+  const received = { restarted: true, left_behind: null };
+  t.match((await patch({ ...large, carry_over: true })).json(), received, 'a container, and that is said');
   t.same(image(), [box.image]);
   await patch({ ...small, carry_over: true });
   runtime.boxes.clear();

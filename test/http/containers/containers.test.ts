@@ -246,7 +246,7 @@ t.test('a row settles once, and terminals close only where the container has sto
   };
   await service.reconcile();
   t.match(await now(), { status: 'stopped', status_reason: null });
-  t.same(stopped(), ['container_stopped', 'shut'], 'a stop since the rows were read has told it all');
+  t.same(stopped(), ['container_stopped', 'shut'], 'a stop after the rows were read reports everything');
   const started = toldOf(service);
   box.startedAt = new Date(0);
   await service.reconcile();

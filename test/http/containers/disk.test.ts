@@ -108,10 +108,10 @@ t.test('a busy container is not stopped for its disk', async (t) => {
   const { runtime, call, url, pass, now } = await withContainer();
   const { stop } = runtime;
   let calls = 0;
-  const { promise: held, resolve: go } = Promise.withResolvers<void>();
+  const { promise: blocked, resolve: go } = Promise.withResolvers<void>();
   runtime.stop = async (handle, grace) => {
     calls += 1;
-    await held;
+    await blocked;
     return await stop(handle, grace);
   };
   const stopping = call('POST', `${url}/stop`);
@@ -197,8 +197,8 @@ async function onOneEngine() {
       start: async () => (await call('POST', `${url}/start`)).json(),
       write: (mb: number) => runtime.layers.set(id, mb * MIB),
       writeFiles: (mb: number) => {
-        const held = runtime.volumes.get(volume.name);
-        if (held !== undefined) Object.assign(held, { quota: 'hard', usedBytes: mb * MIB });
+        const stored = runtime.volumes.get(volume.name);
+        if (stored !== undefined) Object.assign(stored, { quota: 'hard', usedBytes: mb * MIB });
       },
     };
   };

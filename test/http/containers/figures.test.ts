@@ -78,7 +78,7 @@ t.test('one measurement serves all viewers, and none is made without one', async
     async () => calls(),
     (count) => count === 1,
   );
-  for (let looks = 0; looks < 5; looks += 1) await figures(ada, id);
+  for (let checks = 0; checks < 5; checks += 1) await figures(ada, id);
   t.equal(calls(), 1, 'a request asks no engine');
   clock.advance(60_000);
   await service.sampleFigures();

@@ -26,7 +26,7 @@ function confusedRuntime() {
     confuse: (): void => {
       confused = true;
     },
-    mend: (): void => {
+    restore: (): void => {
       confused = false;
     },
     /** The next call of that kind is executed, and later answers are malformed. */
@@ -68,7 +68,7 @@ async function aScene(kind: OperationKind) {
   const rows = async () => (await call('GET', '/api/containers')).json().containers;
   /** The engine answers normally again, and operations have been continued. */
   const settle = async (): Promise<void> => {
-    engine.mend();
+    engine.restore();
     await service.operations.renew();
     await service.reconcile();
     await service.operations.idle();

@@ -244,11 +244,11 @@ t.test("a killed process's installation is taken over after its lease, by one pr
   const { now } = await make('echo done');
   await begun(1);
   const others = [await aService(service.ports), await aService(service.ports)];
-  const look = () => Promise.all(others.map(({ roleSetups }) => roleSetups.keep()));
-  await look();
+  const keepAll = () => Promise.all(others.map(({ roleSetups }) => roleSetups.keep()));
+  await keepAll();
   t.equal(calls.length, 1, 'not before');
   service.clock.advance(16_000);
-  await look();
+  await keepAll();
   for (const { roleSetups } of others) await roleSetups.idle();
   t.match((await now()).role_setup, { status: 'ready', detail: 'done' });
   t.equal(calls.length, 2, 'once');

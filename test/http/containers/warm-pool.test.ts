@@ -144,13 +144,13 @@ t.test('with size 0 nothing is made, and earlier members are removed', async (t)
 t.test("below the host's floor no member is made until there is space", async (t) => {
   const runtime = memoryRuntime();
   const spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
-  let looks = 0;
+  let checks = 0;
   runtime.hostSpace = async () => {
-    looks += 1;
+    checks += 1;
     return spaces;
   };
   const { service, storage } = await withPool(t, { runtime, isFilled: false });
-  await waitFor(() => looks > 0);
+  await waitFor(() => checks > 0);
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
   spaces.pop();
   service.warmPool.soon();
@@ -176,19 +176,19 @@ t.test('a member that does not start leaves nothing', async (t) => {
 t.test('without the image in the engine no member is made, and a create makes its own', async (t) => {
   const engine = memoryWarmPoolEngine();
   const { imageId } = engine;
-  let looks = 0;
+  let checks = 0;
   const gate = Promise.withResolvers<void>();
   engine.imageId = async (reference) => {
-    looks += 1;
+    checks += 1;
     await gate.promise;
     return await imageId(reference);
   };
   engine.images.set('berth/debian:12', null);
   const { runtime, service, storage, create } = await withPool(t, { engine, isFilled: false });
-  await waitFor(() => looks === 1);
+  await waitFor(() => checks === 1);
   service.warmPool.soon();
   gate.resolve();
-  await waitFor(() => looks === 2, { what: 'the second pass, which was asked for during the first' });
+  await waitFor(() => checks === 2, { what: 'the second pass, which was asked for during the first' });
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
   t.match(await create({}), { name: 'dev', status: 'running' });
   t.equal(runtime.boxes.size, 1);

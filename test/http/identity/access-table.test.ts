@@ -325,7 +325,7 @@ function faultOf({ statusCode, headers, body }: { statusCode: number; headers: o
   const { error, code } = JSON.parse(body);
   if (typeof error !== 'string' || typeof code !== 'string') return `no words: ${body.slice(0, 120)}`;
   const { 'www-authenticate': scheme = '' } = headers as Record<string, string>;
-  return statusCode === 401 && !scheme.startsWith('Bearer') ? `not told the scheme, but "${scheme}"` : null;
+  return statusCode === 401 && !scheme.startsWith('Bearer') ? `names no scheme, but "${scheme}"` : null;
 }
 
 t.test('every route answers every kind of caller as the table says', async (t) => {

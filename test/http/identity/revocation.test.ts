@@ -78,8 +78,8 @@ type Streaming = Cluster & ReturnType<typeof endless>;
 
 async function aStreamingCluster(t: Test, liveEveryMs?: number): Promise<Streaming> {
   const work = endless();
-  const looks = liveEveryMs === undefined ? {} : { liveEveryMs };
-  return { ...(await aCluster(t, { ...inMemory(), ...work.ports }, looks)), ...work };
+  const checks = liveEveryMs === undefined ? {} : { liveEveryMs };
+  return { ...(await aCluster(t, { ...inMemory(), ...work.ports }, checks)), ...work };
 }
 
 /** A terminal and one stream of each kind at each process, all in progress. */
@@ -225,7 +225,7 @@ t.test('an expired guest may keep reading, and neither runs nor writes anything'
   const state = stateOf(here);
   const guestUntil = here.ports.clock.now();
   state.users = state.users.map((user) => (user.id === ada.id ? { ...user, guestUntil } : user));
-  t.same(await terminal.closed(), UNAUTHORIZED, 'found by the regular look');
+  t.same(await terminal.closed(), UNAUTHORIZED, 'found by the regular check');
   t.same(await Promise.all([command, upload].map((one) => one?.cut())), ['cut off', 'cut off']);
   t.same(await Promise.all([log, download].map((one) => one?.goesOn())), [true, true]);
 });

@@ -172,8 +172,8 @@ t.test("the service's reasons are reserved; any other text may be given", async 
   for (const revoke of revocations) {
     for (const reason of Object.values(REVOKED_FOR)) {
       const answer = await revoke(reason);
-      const told = [400, { code: 'validation_failed', fields: { reason: /own/ } }];
-      t.match([answer.statusCode, answer.json()], told, reason);
+      const received = [400, { code: 'validation_failed', fields: { reason: /own/ } }];
+      t.match([answer.statusCode, answer.json()], received, reason);
     }
   }
   t.equal(await statusOf(service, other), 200, 'nothing was revoked');

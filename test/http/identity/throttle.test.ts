@@ -94,7 +94,7 @@ t.test('many addresses get a hundred guesses in all, then only known ones may tr
   const bot = (n: number): From => ({ ip: `10.${n}.0.1` });
   const right: number[] = [];
   for (let n = 0; n < 100; n += 1) right.push((await guess(service, 'ada', bot(n))).statusCode);
-  t.same([...new Set(right)], [401, 429], 'the first five are told so, the others to wait');
+  t.same([...new Set(right)], [401, 429], 'the first five are refused, the others must wait');
   t.equal((await logIn(service, 'ada', bot(200))).statusCode, 429, 'a new address, though right');
   t.equal((await logIn(service, 'ada', OWNER)).statusCode, 200, 'the known one');
 });

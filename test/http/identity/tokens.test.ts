@@ -70,8 +70,8 @@ t.test('a fault of a token request is 400 in its own words, and nothing is made'
   for (const [body, error] of cases) {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const answer = await call('POST', '/api/tokens', body as object, headers);
-    const told = [answer.statusCode, answer.json()];
-    t.match(told, [400, { error, code: 'validation_failed' }], JSON.stringify(body));
+    const received = [answer.statusCode, answer.json()];
+    t.match(received, [400, { error, code: 'validation_failed' }], JSON.stringify(body));
   }
   const admin = await call('POST', '/api/tokens', { name: 'ci', scopes: ['admin'] });
   t.same([admin.statusCode, admin.json()], [403, { error: 'not authorized', code: 'not_authorized' }]);

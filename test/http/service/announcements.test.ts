@@ -86,8 +86,8 @@ t.test('nobody reads the text of an announcement in an event before its start', 
   await admin('PATCH', `${ALL}/${id}`, { text: 'Secret once more', starts_at: later(1) });
   await admin('DELETE', `${ALL}/${id}`);
   await client.until(() => client.messages.length >= 5);
-  const told = client.messages.map(({ data }) => data);
-  t.same(told, [
+  const received = client.messages.map(({ data }) => data);
+  t.same(received, [
     { id, status: 'created' },
     { id, status: 'updated' },
     { id, name: 'Now', status: 'updated', severity: 'info' },

@@ -219,7 +219,7 @@ t.test('a participant in control types in the same line, and may only view on re
   await modest.until(() => modest.output().includes('O'));
   t.notMatch(modest.output().toString(), 'X');
   const back = await open(bob, { stream: modest.ready.stream, after: 0 });
-  t.equal(back.ready['mode'], 'control', 'a stream to look on is not resumed to type in');
+  t.equal(back.ready['mode'], 'control', 'a view-only stream is not resumed for typing');
   t.not(back.ready.stream, modest.ready.stream);
   const ownView = await open(ada, { mode: 'view' });
   t.match(ownView.ready, { owner: true, mode: 'view' });
@@ -227,7 +227,7 @@ t.test('a participant in control types in the same line, and may only view on re
   await t.rejects(open(bob, { new: 'true' }), 'and only its owner starts it afresh');
 });
 
-t.test("all are told who is present, and the owner's size", async (t) => {
+t.test("everybody learns who is present, and the owner's size", async (t) => {
   const { ada, bob, open, share, join, end } = await aScene(t);
   const owner = await open(ada, { cols: 100, rows: 30 });
   const last = (client: TerminalClient, wanted: string) =>
@@ -249,7 +249,7 @@ t.test("all are told who is present, and the owner's size", async (t) => {
   guest.socket.send(JSON.stringify({ type: 'resize', cols: 33, rows: 11 }));
   guest.socket.send(Buffer.from('\rsize\r'));
   await guest.until(() => guest.output().includes('90x20'));
-  t.equal(size(owner), undefined, 'the owner is told no size');
+  t.equal(size(owner), undefined, 'the owner gets no size');
   guest.socket.close(1000);
   await owner.until(() => names(owner) === 'ada');
   const again = await open(bob, { cols: 33, rows: 11 });

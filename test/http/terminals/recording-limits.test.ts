@@ -154,16 +154,16 @@ t.test("a dead process's recording is ended as far as it was written", async (t)
     if (text !== null) await (await files.create(id)).append(text);
     return id;
   };
-  const whole = '{"version":2,"width":80,"height":24}\n[1.5,"o","a"]\n';
-  const cut = await left(randomUUID(), `${whole}[2,"o","b`);
+  const full = '{"version":2,"width":80,"height":24}\n[1.5,"o","a"]\n';
+  const cut = await left(randomUUID(), `${full}[2,"o","b`);
   const lost = await left(randomUUID(), null);
   await service.recordings.sweep();
   t.match((await call('GET', `/api/recordings/${cut}`)).json(), { state: 'recording' }, 'it may be alive');
   service.clock.advance(120_000);
   await service.recordings.sweep();
-  const ended = { state: 'ended', size_bytes: whole.length, duration_ms: 1500, ended_at: String };
+  const ended = { state: 'ended', size_bytes: full.length, duration_ms: 1500, ended_at: String };
   t.match((await call('GET', `/api/recordings/${cut}`)).json(), ended);
-  t.equal(await cast(cut), whole);
+  t.equal(await cast(cut), full);
   t.match((await call('GET', `/api/recordings/${lost}`)).json(), { state: 'ended', size_bytes: 0 });
   const elsewhere = await call('GET', `/api/recordings/${lost}/cast`);
   t.match([elsewhere.statusCode, elsewhere.json().code], [503, 'recording_elsewhere']);
@@ -248,10 +248,10 @@ t.test("output during a program's end is not recorded among the next one's", asy
 t.test('a recording without quota for its start ends at once, after its start was announced', async (t) => {
   const { open, pty, service } = await aStudio(t);
   await service.ports.storage.repositories.settings.change({ recordingsMbPerUser: 1 });
-  const told: unknown[] = [];
+  const received: unknown[] = [];
   service.ports.bus.subscribe(
     'recordings',
-    ({ on }) => told.push(on),
+    ({ on }) => received.push(on),
     () => {},
   );
   const first = await open();
@@ -260,8 +260,8 @@ t.test('a recording without quota for its start ends at once, after its start wa
   first.socket.terminate();
   await waitFor(() => service.terminals.count() === 0);
   await open({ record: 'true' });
-  await waitFor(() => told.length > 1);
-  t.same(told, [true, false]);
+  await waitFor(() => received.length > 1);
+  t.same(received, [true, false]);
 });
 
 const SIZE = { cols: 60, rows: 12 };
@@ -357,8 +357,8 @@ t.test('a recording stopped during its snapshot gets nothing more', async (t) =>
 t.test('a terminal is recorded by its process, wherever that is requested', async (t) => {
   const { here, there, ada, dbId, backend, open, addresses } = await aCluster(t);
   const far = await open(ada, 'main', addresses[1]);
-  const told: string[] = [];
-  far.socket.on('message', (data, isBinary) => isBinary || told.push(JSON.parse(String(data)).type));
+  const received: string[] = [];
+  far.socket.on('message', (data, isBinary) => isBinary || received.push(JSON.parse(String(data)).type));
   backend.opened[0]?.say('before ');
   const record = (at: typeof here) => as(at, ada)('POST', `/api/containers/${dbId}/recordings`, {});
   const { settings } = here.ports.storage.repositories;
@@ -372,7 +372,7 @@ t.test('a terminal is recorded by its process, wherever that is requested', asyn
   t.equal(replica, terminal?.replica, 'it is made where the terminal is');
   t.equal((await record(here)).json().id, id, 'and once');
   t.equal((await record(there)).json().id, id);
-  await waitFor(() => told.includes('recording'));
+  await waitFor(() => received.includes('recording'));
   backend.opened[0]?.say('after');
   await waitFor(() => far.output() === 'before after');
   const stopped = await as(here, ada)('POST', `/api/recordings/${id}/stop`);

@@ -222,16 +222,16 @@ t.test('all viewers are notified, also later ones, and cannot record', async (t)
     await as(service, who)('POST', '/api/collaborations/join', { code: shared.code });
   }
   await open();
-  const look = (who: Person) => terminalClient({ address, dbId, token: who.token });
-  const told = ({ messages }: TerminalClient) => messages.find(({ type }) => type === 'recording');
-  const before = await look(bob);
-  t.equal(told(before), undefined);
+  const openTerminal = (who: Person) => terminalClient({ address, dbId, token: who.token });
+  const received = ({ messages }: TerminalClient) => messages.find(({ type }) => type === 'recording');
+  const before = await openTerminal(bob);
+  t.equal(received(before), undefined);
   const { id } = (await record()).json();
-  await before.until(() => told(before) !== undefined);
-  t.match(told(before), { on: true, id });
-  const later = await look(eve);
-  await later.until(() => told(later) !== undefined);
-  t.match(told(later), { on: true, id });
+  await before.until(() => received(before) !== undefined);
+  t.match(received(before), { on: true, id });
+  const later = await openTerminal(eve);
+  await later.until(() => received(later) !== undefined);
+  t.match(received(later), { on: true, id });
 
   const begun = await as(service, bob)('POST', `/api/containers/${dbId}/recordings`, {});
   t.match([begun.statusCode, begun.json()], [403, { code: 'not_authorized' }], 'the owner decides');

@@ -74,10 +74,10 @@ const ENDS: readonly {
     close: [4009, 'container stopped'],
     meanwhile({ runtime, box }) {
       const { observe } = runtime;
-      let looks = 0;
+      let checks = 0;
       runtime.observe = async (handle) => {
-        looks += 1;
-        if (looks > 2) box.startedAt = null;
+        checks += 1;
+        if (checks > 2) box.startedAt = null;
         return await observe(handle);
       };
     },
@@ -226,7 +226,7 @@ t.test('a terminal that cannot open says why', async (t) => {
 
 terminalReplicasContract(t, (t) => aCluster(t));
 
-/** Two processes; the second gets no messages until `mend`. */
+/** Two processes; the second gets no messages until `restore`. */
 async function withDeafOne(t: Test) {
   const clock = fixedClock();
   let nowMs = 0;
@@ -242,9 +242,9 @@ async function withDeafOne(t: Test) {
   lines[1]?.cut();
   return {
     ...cluster,
-    mend: () => lines[1]?.reconnect(),
+    restore: () => lines[1]?.reconnect(),
     /** Five seconds pass for it. */
-    look: async () => {
+    recheck: async () => {
       nowMs += 5_000;
       await cluster.there.writeDue();
     },
@@ -252,7 +252,7 @@ async function withDeafOne(t: Test) {
 }
 
 t.test('the regular check finds a close without a message', async (t) => {
-  const { here, root, ada, dbId, open, addresses, look } = await withDeafOne(t);
+  const { here, root, ada, dbId, open, addresses, recheck } = await withDeafOne(t);
   const list = '/api/admin/terminals';
   const closed = await open(ada, 'closed', addresses[1]);
   const closing = as(here, root)(
@@ -263,22 +263,22 @@ t.test('the regular check finds a close without a message', async (t) => {
   await open(ada, 'taken');
   const stopped = await open(ada, 'stopped', addresses[1]);
   t.ok(await taken.alive());
-  await look();
+  await recheck();
   t.same(await closed.closed(), [4001, 'unauthorized']);
   t.equal((await closing).statusCode, 200);
   t.same(await taken.closed(), [1000, 'replaced']);
   await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
   t.ok(await stopped.alive());
-  await look();
+  await recheck();
   t.same(await stopped.closed(), [4009, 'container stopped']);
 });
 
 t.test('a close without a message is found when the listener is back', async (t) => {
-  const { here, ada, dbId, open, addresses, mend } = await withDeafOne(t);
+  const { here, ada, dbId, open, addresses, restore } = await withDeafOne(t);
   const far = await open(ada, 'main', addresses[1]);
   await as(here, ada)('DELETE', `/api/containers/${dbId}`);
   t.ok(await far.alive());
-  mend();
+  restore();
   t.same(await far.closed(), [4004, 'container deleted']);
 });
 
@@ -307,11 +307,11 @@ t.test("a pane shown by another process does not end with this one's connection"
 });
 
 t.test('a late message closes nothing opened since', async (t) => {
-  const { here, there, ada, dbId, open, addresses, mend } = await withDeafOne(t);
+  const { here, there, ada, dbId, open, addresses, restore } = await withDeafOne(t);
   const call = as(here, ada);
   for (const what of ['stop', 'start']) await call('POST', `/api/containers/${dbId}/${what}`);
   const far = await open(ada, 'main', addresses[1]);
-  mend();
+  restore();
   t.ok(await far.alive());
   t.equal((await as(there, ada)('GET', `/api/containers/${dbId}`)).json().status, 'running');
 });

@@ -128,7 +128,7 @@ t.test('a reader that stops pauses the program, costs no more, and is closed aft
   client.pause();
   for (let sum = 0; sum < 20 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
   await waitFor(async () => pty.stream.isPaused() && stream.unconfirmedBytes() >= MIB);
-  t.ok(stream.unconfirmedBytes() < 1.2 * MIB, `${stream.unconfirmedBytes()} bytes are held for it`);
+  t.ok(stream.unconfirmedBytes() < 1.2 * MIB, `${stream.unconfirmedBytes()} bytes are buffered for it`);
   t.ok(socket.bufferedAmount <= 1.2 * MIB);
   await waitFor(() => happened.stalled > 0);
   client.resume();
@@ -212,11 +212,11 @@ t.test('a stopped reader that keeps requesting history costs no more', async (t)
   };
   const pause = (ms: number) => new Promise<void>((end) => rests.push({ ms, end }));
   const hold = () => outputs.reserve('ada');
-  const looks = frameRequests(socket as unknown as WebSocket, answer, hold, pause);
-  t.teardown(() => looks.stop());
-  for (let id = 1; id <= 50; id += 1) looks.request(id);
+  const checks = frameRequests(socket as unknown as WebSocket, answer, hold, pause);
+  t.teardown(() => checks.stop());
+  for (let id = 1; id <= 50; id += 1) checks.request(id);
   await waitFor(async () => sent.length === 1);
-  for (let id = 51; id <= 100; id += 1) looks.request(id);
+  for (let id = 51; id <= 100; id += 1) checks.request(id);
   t.same([asked, rests.length], [[1], 0], 'the next one waits until the answer is on its way');
   sent[0]?.();
   await waitFor(async () => rests.length === 1);
@@ -233,7 +233,7 @@ t.test('a stopped reader that keeps requesting history costs no more', async (t)
     });
   await new Promise(setImmediate);
   t.notOk(hasRoom, 'what is not read takes its room');
-  looks.stop();
+  checks.stop();
   await waitFor(async () => hasRoom);
 });
 

@@ -89,21 +89,21 @@ t.test('when the wait is over the answer is 503 with Retry-After, and nothing wa
 
 t.test('a plain request tells whether others wait, as browsers hide why an upgrade is refused', async (t) => {
   const { service, ada, dbId, open, asked, openUntil } = await aScene(t);
-  const look = (pane: string) =>
+  const probe = (pane: string) =>
     as(service, ada)('GET', `/api/containers/${dbId}/terminal?connection_id=${pane}`);
-  t.equal((await look('c')).statusCode, 426);
+  t.equal((await probe('c')).statusCode, 426);
   const first = open('a');
   await asked(1);
-  t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
+  t.equal((await probe('c')).statusCode, 426, 'nobody waits yet');
   const second = open('b');
   await waitFor(() => service.terminals.waiting() === 1);
-  const answer = await look('c');
+  const answer = await probe('c');
   t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
   t.ok(Number(answer.headers['retry-after']) > 0);
   await openUntil(() => service.terminals.waiting() === 0);
   await openUntil(() => service.terminals.count() === 2);
   await Promise.all([first, second]);
-  t.equal((await look('c')).statusCode, 426);
+  t.equal((await probe('c')).statusCode, 426);
 });
 
 t.test('nothing opens for a client that left the queue', async (t) => {

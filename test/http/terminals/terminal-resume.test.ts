@@ -258,7 +258,7 @@ t.test("a program's unseen end is reported to the returning client", async (t) =
   t.same(await second.closed(), [1000, 'ended']);
   t.equal(second.output().toString(), 'result');
   t.match(second.messages.at(-1), { type: 'exit', code: 0 });
-  t.not((await open()).ready.stream, first.ready.stream, 'and that is told once');
+  t.not((await open()).ready.stream, first.ready.stream, 'and the message comes once');
 });
 
 t.test('a stop also ends terminals that wait for their client', async (t) => {

@@ -92,16 +92,16 @@ t.test('a shell inside a multiplexer is captured with its history, which is no o
 });
 
 t.test('constant scrolling back runs few commands in the container', async (t) => {
-  let looks = 0;
+  let checks = 0;
   const requestScrollback = async () => {
-    looks += 1;
+    checks += 1;
     return { program: 'full_screen' } as const;
   };
   const { open } = await aScene(t, withScrollback(requestScrollback));
   const { socket, messages, until } = await open();
   for (let id = 1; id <= 100; id += 1) socket.send(JSON.stringify({ type: 'look_back', id }));
   await until(() => messages.some(({ type, id }) => type === 'on_screen' && id === 100));
-  t.ok(looks < 10, `${looks} looks`);
+  t.ok(checks < 10, `${checks} checks`);
 });
 
 t.test('a refusal is plain HTTP before the upgrade', async (t) => {

@@ -48,7 +48,7 @@ export async function cutInTheMidst(
   t.ok(seen < OUT_BYTES, `cut after ${seen} bytes`);
   const isGivenUp = (): boolean => agent.errors().includes('nothing was heard');
   if (untilGivenUp) await waitFor(isGivenUp, { what: 'the agent gives it up', patienceMs: 60_000 });
-  await machine.mend();
+  await machine.restore();
   await sending;
   await waitFor(() => received() >= OUT_BYTES + 3, {
     what: () => `${received()} bytes came; ${agent.errors()}`,

@@ -15,7 +15,7 @@ export type Machine = {
   readonly run: (file: string, args: readonly string[]) => Child;
   /** From now on every packet is dropped, in both directions. Neither side learns of it. */
   readonly cut: () => Promise<void>;
-  readonly mend: () => Promise<void>;
+  readonly restore: () => Promise<void>;
 };
 
 const RULES = ['INPUT', 'OUTPUT'];
@@ -49,6 +49,6 @@ export async function aMachine(t: Test): Promise<Machine> {
     ip: ipThere,
     run: (file, args) => runProcess(t, 'ip', ['netns', 'exec', space, file, ...args]),
     cut: rules('-A'),
-    mend: rules('-D'),
+    restore: rules('-D'),
   };
 }

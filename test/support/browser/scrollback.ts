@@ -166,7 +166,7 @@ async function scrolledUp(page: Page, isSo: (now: Scrollback) => boolean): Promi
 async function watch(page: Page, run: Run, random: Random, isMuxed: boolean): Promise<string[]> {
   const [all, own] = [written(run), new RegExp(`^${run.tag}-(\\d+-|end)`)];
   const differences: string[] = [];
-  for (let looks = random(2, 6); looks > 0; looks -= 1) {
+  for (let checks = random(2, 6); checks > 0; checks -= 1) {
     // At any moment of the output.
     await sleep(random(0, 300));
     const does = random(0, 5);

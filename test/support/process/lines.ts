@@ -47,7 +47,7 @@ export type CutLine = {
   cut(): void;
   /** Passes nothing, silently. */
   stall(): void;
-  mend(): void;
+  restore(): void;
 };
 
 /** A proxy before a database on a unix socket, which can cut connections or fall silent. */
@@ -78,7 +78,7 @@ export async function aLineTo(t: Test, url: string): Promise<CutLine> {
       state = 'silent';
     },
     // Connections with lost bytes are useless.
-    mend: () => {
+    restore: () => {
       if (state === 'silent') hangUp();
       state = 'up';
     },
@@ -130,11 +130,11 @@ export type Break = 'end' | 'reset';
 export type EngineLine = {
   readonly host: string;
   readonly port: number;
-  /** Breaks every connection; `down` takes no new ones until `mend`. */
+  /** Breaks every connection; `down` takes no new ones until `restore`. */
   cut(how: Break, then?: 'up' | 'down'): void;
   /** Breaks the first connection on which the engine sends this, which does not arrive. */
   cutBefore(words: RegExp, how: Break): void;
-  mend(): void;
+  restore(): void;
 };
 
 /** A line to an engine's unix socket that can break. */
@@ -171,7 +171,7 @@ export async function aLineToEngine(t: Test, endpoint: string): Promise<EngineLi
     cutBefore: (words, how) => {
       trap = { words, how };
     },
-    mend: () => {
+    restore: () => {
       isUp = true;
     },
   };

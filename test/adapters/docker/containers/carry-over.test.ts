@@ -18,7 +18,7 @@ dpkg-deb -b /tmp/p /tmp/p.deb >/dev/null; dpkg -i /tmp/p.deb >/dev/null; rm -r /
 printf '#!/bin/sh\\necho tool\\n' > /usr/local/bin/tool; chmod 755 /usr/local/bin/tool
 rm /etc/issue; echo data > /workspace/data`;
 
-const LOOK =
+const SHOW_LAYER =
   'tool; cat /opt/hello/word /workspace/data; dpkg -s hello-berth | grep ^Version; ls /etc/issue 2>&1; :';
 const SEEN = /^tool\nhello\ndata\nVersion: 1\.2\nls: .*No such file/;
 
@@ -64,7 +64,7 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   const kept = await call('PATCH', url, { name: 'dev', ...limits, memory_mb: 512, carry_over: true });
   t.match(kept.json(), { restarted: true, container: { status: 'running', resources: { memory_mb: 512 } } });
   t.notOk('left_behind' in kept.json());
-  t.match(await sh(LOOK), SEEN);
+  t.match(await sh(SHOW_LAYER), SEEN);
   t.equal(await sh('printf "$SECRET"'), SECRET, 'its environment is as it was');
   const [captured] = await runtime.layerImages();
   const config = (await docker.getImage(captured?.imageId ?? '').inspect()).Config;
@@ -72,11 +72,11 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
 
   await docker.getContainer(kept.json().container.id).remove({ force: true });
   t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: true });
-  t.match(await sh(LOOK), SEEN, 'a start of a vanished one still has it');
+  t.match(await sh(SHOW_LAYER), SEEN, 'a start of a vanished one still has it');
   await call('DELETE', url);
   await call('POST', `${url}/restore`);
   await call('POST', `${url}/start`);
-  t.match(await sh(LOOK), SEEN, 'a restore as well');
+  t.match(await sh(SHOW_LAYER), SEEN, 'a restore as well');
 
   await sh('echo more > /usr/local/bin/more');
   const shown = (await call('GET', `${url}/changes`)).json();

@@ -65,9 +65,9 @@ t.test('requests above the waiting limit of a container are refused, for that co
   await setImmediate();
   t.same(refused, ['a20 engine_busy 5', 'a21 engine_busy 5']);
   t.equal(begun.at(-1), 'other');
-  const told = (outcome: EngineWait['outcome']): number =>
+  const received = (outcome: EngineWait['outcome']): number =>
     waits.filter((wait) => wait.outcome === outcome).length;
-  t.same([told('started'), told('engine_busy')], [5, 2]);
+  t.same([received('started'), received('engine_busy')], [5, 2]);
   t.ok(waits.every(({ work: kind }) => kind === 'transfers'));
 });
 
@@ -143,20 +143,20 @@ t.test('sizes are measured one per user, two in all', async (t) => {
 });
 
 t.test('a stream takes a turn per piece, and none while its reader is slow', async (t) => {
-  let held = 0;
+  let inUse = 0;
   let turns = 0;
   const turn = async (): Promise<Release> => {
     turns += 1;
-    held += 1;
+    inUse += 1;
     return () => {
-      held -= 1;
+      inUse -= 1;
     };
   };
   let isEnded = false;
   async function* source(): AsyncGenerator<Buffer> {
     try {
       for (const text of ['one', 'two', 'three']) {
-        t.equal(held, 1, 'while it is read');
+        t.equal(inUse, 1, 'while it is read');
         yield Buffer.from(text);
       }
     } finally {
@@ -165,13 +165,13 @@ t.test('a stream takes a turn per piece, and none while its reader is slow', asy
   }
   const seen: string[] = [];
   for await (const piece of inTurns(source(), turn, 1)) {
-    t.equal(held, 0, 'while it is used');
+    t.equal(inUse, 0, 'while it is used');
     seen.push(String(piece));
     if (seen.length === 2) break;
   }
   t.same(seen, ['one', 'two']);
   t.ok(isEnded, 'a reader that leaves ends it');
-  t.same([turns, held], [2, 0]);
+  t.same([turns, inUse], [2, 0]);
   async function* broken(): AsyncGenerator<Buffer> {
     yield Buffer.from('one');
     throw new Error('lost');
@@ -179,7 +179,7 @@ t.test('a stream takes a turn per piece, and none while its reader is slow', asy
   await t.rejects(async () => {
     for await (const piece of inTurns(broken(), turn, 1)) seen.push(String(piece));
   }, /lost/);
-  t.equal(held, 0, 'a stream that fails gives its turn back');
+  t.equal(inUse, 0, 'a stream that fails gives its turn back');
   turns = 0;
   async function* small(): AsyncGenerator<Buffer> {
     for (let n = 0; n < 100; n += 1) yield Buffer.alloc(10);

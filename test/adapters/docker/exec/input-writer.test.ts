@@ -79,8 +79,8 @@ t.test('partial characters and sequences are held back', async (t) => {
     ['\x1b]11;rgb\x07', ''],
     [`\x1b]${'x'.repeat(5_000)}`, ''],
   ];
-  for (const [input, held] of cases) {
-    t.equal(incompleteInput(latin1(input)).toString('latin1'), held, JSON.stringify(input.slice(0, 20)));
+  for (const [input, kept] of cases) {
+    t.equal(incompleteInput(latin1(input)).toString('latin1'), kept, JSON.stringify(input.slice(0, 20)));
   }
 });
 

@@ -72,7 +72,7 @@ async function running(t: Test, scene: Scene): Promise<void> {
       await waitFor(() => isAtWork(scene, mark));
       line.cut(how, then);
       t.same(await answer, COMMAND_UNKNOWN, mark);
-      line.mend();
+      line.restore();
     }
   }
   t.same(await limited, COMMAND_UNKNOWN);
@@ -91,7 +91,7 @@ async function starting(t: Test, { line, run }: Scene): Promise<void> {
 async function unstarted(t: Test, { line, run, sh }: Scene): Promise<void> {
   line.cut('reset', 'down');
   t.same(await run('touch /workspace/never'), [500, 'internal_error', undefined]);
-  line.mend();
+  line.restore();
   t.equal(await sh('ls /workspace | grep never || true'), '');
 }
 

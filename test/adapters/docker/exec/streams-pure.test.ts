@@ -199,19 +199,19 @@ t.test('a truncated list of changes keeps its complete entries', async (t) => {
     const { paths: found, complete } = await listed(pieces(Buffer.from(from), size), most);
     return [found.map(({ path, kind }) => [path, kind]), complete];
   };
-  const whole = [
+  const full = [
     ['/a', 'changed'],
     ['/},{"Path":', 'added'],
     ['/c', 'removed'],
   ];
   for (let size = 1; size <= text.length; size++) {
-    t.same(await paths(text, size), [whole, true], `in pieces of ${size} characters`);
-    t.same(await paths(`${text}\n`, size, 3), [whole, true]);
-    t.same(await paths(text, size, 2), [whole.slice(0, 2), false], 'no more than so many');
+    t.same(await paths(text, size), [full, true], `in pieces of ${size} characters`);
+    t.same(await paths(`${text}\n`, size, 3), [full, true]);
+    t.same(await paths(text, size, 2), [full.slice(0, 2), false], 'no more than so many');
   }
   for (let end = 1; end < text.length; end++) {
     const [some, complete] = await paths(text.slice(0, end), 7);
-    t.same(some, whole.slice(0, (some as unknown[]).length), `the first ${end} characters`);
+    t.same(some, full.slice(0, (some as unknown[]).length), `the first ${end} characters`);
     t.notOk(complete);
   }
   t.same(await paths('null\n', 4), [[], true], 'as the engine says nothing');
@@ -265,16 +265,16 @@ t.test('a slow consumer pauses the program until its end; then the rest is read 
   const { source, made } = numbered(40);
   let hasEnded = false;
   const got: number[] = [];
-  let looks = 0;
-  const look = async (): Promise<boolean> => {
-    looks += 1;
+  let checks = 0;
+  const check = async (): Promise<boolean> => {
+    checks += 1;
     return hasEnded;
   };
-  for await (const chunk of drainAfterExit(source, look)) {
+  for await (const chunk of drainAfterExit(source, check)) {
     got.push(...chunk);
     if (hasEnded || got.length < 5) continue;
-    const before = looks;
-    await waitFor(() => looks > before);
+    const before = checks;
+    await waitFor(() => checks > before);
     t.ok(made.count < 12, 'nothing is read ahead');
     hasEnded = true;
     await waitFor(() => made.count === 40, { what: 'everything is in before the consumer asks for more' });

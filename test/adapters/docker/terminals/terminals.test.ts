@@ -9,7 +9,7 @@ import { engineOrSkip, type TestInstance, testInstance } from '../../../support/
 import { eventually, standsStill, waitFor } from '../../../support/patience.ts';
 
 /** Each check runs a program in the container, which loads the engine. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 type Box = TestInstance & { readonly handle: RuntimeHandle };
 
@@ -134,7 +134,7 @@ async function ends(t: Test, box: Box): Promise<void> {
   }
   const markers = requests.map(({ marker }) => `-e ${marker}`).join(' ');
   t.equal(await sh(box, `grep -lsF ${markers} /proc/[0-9]*/environ | wc -l`), '0');
-  const left = await eventually(count, (now) => now === processes, { everyMs: LOOK_MS });
+  const left = await eventually(count, (now) => now === processes, { everyMs: POLL_MS });
   t.equal(left, processes, 'closed terminals leave no process, and their session lives');
 
   const pty = await terminals.open(handle, aTerminal('cycle'));
@@ -144,7 +144,7 @@ async function ends(t: Test, box: Box): Promise<void> {
     'nohup sleep 7001 >/dev/null & (setsid sleep 7002 &) ; bash -c "trap : HUP TERM; sleep 7003; sleep 7004"\r',
   );
   const sleeps = async (): Promise<number> => Number(await sh(box, 'pgrep -c sleep'));
-  await waitFor(async () => (await sleeps()) >= 4, { what: 'all four are there', everyMs: LOOK_MS });
+  await waitFor(async () => (await sleeps()) >= 4, { what: 'all four are there', everyMs: POLL_MS });
   await terminals.killMuxSession(handle, 'cycle');
   await ended(pty);
   t.equal(
@@ -190,7 +190,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   const stopped = await standsStill(written);
   t.ok(stopped * 65_536 < 64 * 1_048_576, 'a reader that pauses stops the program');
   slow.stream.resume();
-  await waitFor(async () => (await written()) > stopped, { what: 'it goes on', everyMs: LOOK_MS });
+  await waitFor(async () => (await written()) > stopped, { what: 'it goes on', everyMs: POLL_MS });
   await slow.close();
   const left = await sh(box, 'ps -eo tty=,args= | grep ^pts | grep -v "berth: ready"');
   t.equal(left, '', 'the whole tree ends with its terminal');
@@ -220,7 +220,7 @@ async function manyLeftovers(t: Test, { terminals, commands, handle }: Box): Pro
       seen = new Set((await terminals.leftovers(handle)).marks);
     },
     () => seen.size >= marks.length,
-    { everyMs: LOOK_MS },
+    { everyMs: POLL_MS },
   );
   t.same(
     marks.filter((mark) => !seen.has(mark)),

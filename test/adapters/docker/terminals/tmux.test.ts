@@ -36,8 +36,8 @@ t.test("tmux's history and screen are parsed", async (t) => {
   for (const broken of ['', '\n', 'shell', 'shell 80 24\nx\n', 'no server running\n'])
     t.same(snapshot(broken), { program: 'shell', snapshot: null }, broken);
   const figures = { cols: 80, rows: 2, historyRows: 1, cursorX: 3, cursorY: 0 };
-  const whole = { program: 'shell', snapshot: { ...figures, text: 'ä\nb\n' } };
-  t.same(snapshot('shell 80 2 1 3 0\nä\nb\n\n'), whole, 'the last row is empty');
+  const complete = { program: 'shell', snapshot: { ...figures, text: 'ä\nb\n' } };
+  t.same(snapshot('shell 80 2 1 3 0\nä\nb\n\n'), complete, 'the last row is empty');
   const cut = { program: 'shell', snapshot: { ...figures, text: 'b\nc' } };
   t.same(snapshot('shell 80 2 1 3 0\nrest\nb\nc\n', 8), cut, 'without the rest of a line');
   const last = (lines: string, maxJsonBytes: number): unknown => {
@@ -129,9 +129,9 @@ async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHa
   const some = `for i in $(seq 600); do echo n-$i-${long}; [ $((i % 20)) = 0 ] && sleep 0.1; done`;
   pty.stream.write(`${some}; echo all-$((1+1))\r`);
   let last = 0;
-  for (let looks = 0; last < 600; looks += 1) {
-    if (looks > 500) throw new Error(`it has not gone beyond ${last}`);
-    await pty.resize(60 + ((looks * 37) % 90), 10 + ((looks * 13) % 40));
+  for (let checks = 0; last < 600; checks += 1) {
+    if (checks > 500) throw new Error(`it has not gone beyond ${last}`);
+    await pty.resize(60 + ((checks * 37) % 90), 10 + ((checks * 13) % 40));
     const found = await pty.requestScrollback();
     if (found.program !== 'shell' || found.snapshot === null) throw new Error('there is no snapshot');
     const { lines, above } = await linesOf(found.snapshot);

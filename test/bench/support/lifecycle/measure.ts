@@ -24,13 +24,13 @@ type Options = { readonly rounds: number; readonly cases: readonly CaseName[] };
 
 /** The base is the engine. */
 export async function lifecycleRows({ rounds, cases }: Options): Promise<readonly Row[]> {
-  const whole = await installation({
+  const full = await installation({
     BERTH_WARM_POOL: '1',
     // The engine's own volumes on both sides; Berth mounts hard-quota ones, which the bare engine never does.
     BERTH_DISK_QUOTA: process.env['BERTH_DISK_QUOTA'] ?? 'soft',
   });
   try {
-    const { admin, bare, all } = await bothSides(whole);
+    const { admin, bare, all } = await bothSides(full);
     const rows = new Map(cases.map((name) => [name, { bare: [], berth: [] } as Measured]));
     try {
       for (let round = -WARM_UP; round < rounds; round += 1)
@@ -41,7 +41,7 @@ export async function lifecycleRows({ rounds, cases }: Options): Promise<readonl
     }
     return [...rows].map(([name, measured]) => rowOf(name, all[name], measured));
   } finally {
-    await whole.stop();
+    await full.stop();
   }
 }
 

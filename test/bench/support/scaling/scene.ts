@@ -33,22 +33,22 @@ export async function aScene(): Promise<Scene> {
     BERTH_DISK_QUOTA: 'soft',
     BERTH_ALLOWED_ORIGINS: [one, two, proxyPort].map(at).join(','),
   };
-  const whole = await installation({ ...settings, BERTH_PORT: `${one}` });
-  const opened: (() => Promise<void>)[] = [whole.stop];
+  const full = await installation({ ...settings, BERTH_PORT: `${one}` });
+  const opened: (() => Promise<void>)[] = [full.stop];
   const stop = async (): Promise<void> => {
     for (const each of opened.toReversed()) await each();
   };
   try {
-    const work = await databaseWork(whole.databaseUrl);
+    const work = await databaseWork(full.databaseUrl);
     opened.push(work.stop);
-    const admin = await administrator(whole.service.address, whole.service.setupCode);
+    const admin = await administrator(full.service.address, full.service.setupCode);
     const second = async (): Promise<WholeService> => {
-      const own = { BERTH_PORT: `${two}`, DOCKER_HOST: whole.endpoint, DATABASE_URL: whole.databaseUrl };
+      const own = { BERTH_PORT: `${two}`, DOCKER_HOST: full.endpoint, DATABASE_URL: full.databaseUrl };
       const service = await startWholeService({ ...settings, ...own });
       opened.push(service.stop);
       return service;
     };
-    return { admin, second, first: whole.service, proxyPort, proxy: at(proxyPort), work, stop };
+    return { admin, second, first: full.service, proxyPort, proxy: at(proxyPort), work, stop };
   } catch (error) {
     await stop();
     throw error;

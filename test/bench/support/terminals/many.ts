@@ -36,7 +36,7 @@ export const fair: Part = async (scene) => {
   const text = (ms: readonly number[]): string =>
     `p50 ${quantile(ms, 0.5).toFixed(1)}, p99 ${quantile(ms, 0.99).toFixed(1)}`;
   const p99 = quantile(beside, 0.99);
-  const told = (what: string, ms: readonly number[]): Figure => ({
+  const received = (what: string, ms: readonly number[]): Figure => ({
     what: `${TYPING} type ${what}: echo ms`,
     bare: null,
     berth: text(ms),
@@ -45,8 +45,8 @@ export const fair: Part = async (scene) => {
     isMet: true,
   });
   return [
-    told('without a flood', alone),
-    told(`in the second in which ${GREEDY} greedy ones begin`, first),
+    received('without a flood', alone),
+    received(`in the second in which ${GREEDY} greedy ones begin`, first),
     {
       what: `${TYPING} type beside ${GREEDY} greedy ones (${megabytes.toFixed(0)} MB/s together): echo ms`,
       bare: null,

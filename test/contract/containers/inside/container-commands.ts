@@ -151,9 +151,9 @@ async function keptOutput(t: Test, open: Open): Promise<void> {
     const request = { ...ask(['cat']), stdin: bytes, maxOutputBytes: 100_000, ...more };
     return await collectOutput(await open(request), request);
   };
-  const whole = await echo();
-  t.ok(whole.stdout.equals(bytes), 'stdin and stdout keep every byte');
-  t.match(whole, { exitCode: 0, truncated: false });
+  const full = await echo();
+  t.ok(full.stdout.equals(bytes), 'stdin and stdout keep every byte');
+  t.match(full, { exitCode: 0, truncated: false });
   const exact = await echo({ maxOutputBytes: bytes.length });
   t.ok(!exact.truncated && exact.stdout.equals(bytes), 'output up to the limit is whole, and said to be');
   const cut = await echo({ maxOutputBytes: 1000 });

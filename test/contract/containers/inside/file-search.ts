@@ -101,7 +101,7 @@ async function watches(t: Test, { search, handle, files }: Place): Promise<void>
         else changes.push(...item.changes);
       }
     })().catch(() => undefined);
-    await waitFor(() => rounds > 0, { what: 'the first look' });
+    await waitFor(() => rounds > 0, { what: 'the first round' });
     const has = (type: FileChange['type'], ...path: string[]) =>
       changes.some((one) => one.type === type && pathText(one.path) === pathText(['seen', ...path]));
     const end = () => started.value.end().then(() => reading);

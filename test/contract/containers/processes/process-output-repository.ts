@@ -31,8 +31,8 @@ export async function processOutputRepositoryContract(name: string, storage: Sto
       return await processOutputs.find(id);
     };
     t.match(await store('so far \0', false), { stdout: { firstKept: 7 }, isWhole: false });
-    const whole = await store('whole \xff', true);
-    t.equal(String(whole?.stdout.data), 'whole \xff');
+    const complete = await store('whole \xff', true);
+    t.equal(String(complete?.stdout.data), 'whole \xff');
     t.equal(String((await store('late', false))?.stdout.data), 'whole \xff');
   });
 

@@ -248,12 +248,12 @@ t.test('carried-over and newer changes make one report', async (t) => {
     layerBytes: 1000,
   });
   const now = report({ packages: [apt('git')], files: [group('/usr/local/bin', 1)], layerBytes: 50 });
-  const whole = withLayerImage(now, carried(before));
-  t.same(valuesOf(whole.packages, 'name'), ['git', 'jq', 'zsh']);
-  t.equal(whole.packageCount, 3);
-  t.same(whole.files, [group('/opt/tool', 9), group('/usr/local/bin', 3)]);
-  t.equal(whole.layerBytes, 1050);
-  t.ok(whole.complete);
+  const full = withLayerImage(now, carried(before));
+  t.same(valuesOf(full.packages, 'name'), ['git', 'jq', 'zsh']);
+  t.equal(full.packageCount, 3);
+  t.same(full.files, [group('/opt/tool', 9), group('/usr/local/bin', 3)]);
+  t.equal(full.layerBytes, 1050);
+  t.ok(full.complete);
 });
 
 t.test('of two changes to a package the later counts', async (t) => {
@@ -264,9 +264,9 @@ t.test('of two changes to a package the later counts', async (t) => {
     ['was updated and went', apt('jq', 'updated'), apt('jq', 'removed'), [apt('jq', 'removed')]],
   ];
   for (const [name, first, second, packages] of cases) {
-    const whole = withLayerImage(report({ packages: [second] }), carried(report({ packages: [first] })));
-    t.same(whole.packages, packages, name);
-    t.equal(whole.packageCount, packages.length);
+    const full = withLayerImage(report({ packages: [second] }), carried(report({ packages: [first] })));
+    t.same(full.packages, packages, name);
+    t.equal(full.packageCount, packages.length);
   }
 });
 
@@ -285,11 +285,11 @@ t.test('a joined report stays short, and counts what it omits', async (t) => {
       packageCount: MAX_ROWS + 5,
       files: Array.from({ length: MAX_ROWS }, (_, n) => group(`/opt/${word}${n}`, 1)),
     });
-  const whole = withLayerImage(many('a'), carried(many('b')));
-  t.equal(whole.packages.length, MAX_ROWS);
-  t.equal(whole.packageCount, 2 * MAX_ROWS + 10);
-  t.equal(whole.files.length, MAX_ROWS);
-  t.notOk(whole.complete);
+  const full = withLayerImage(many('a'), carried(many('b')));
+  t.equal(full.packages.length, MAX_ROWS);
+  t.equal(full.packageCount, 2 * MAX_ROWS + 10);
+  t.equal(full.files.length, MAX_ROWS);
+  t.notOk(full.complete);
 });
 
 t.test('the JSON size of a text is exact', async (t) => {

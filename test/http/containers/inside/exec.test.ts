@@ -126,9 +126,9 @@ t.test('control bytes do not multiply an answer', async (t) => {
 
 t.test('text is never cut for its size as JSON', async (t) => {
   for (const line of ['\n', '"', '\\', 'x', 'grüße, 漢字 😀\n']) {
-    const whole = line.repeat(Math.floor(MIB / Buffer.byteLength(line)));
-    const body = JSON.parse(await answered(Buffer.from(whole)));
-    t.equal(body.stdout, whole, JSON.stringify(line));
+    const full = line.repeat(Math.floor(MIB / Buffer.byteLength(line)));
+    const body = JSON.parse(await answered(Buffer.from(full)));
+    t.equal(body.stdout, full, JSON.stringify(line));
     t.same([body.exit_code, body.stderr, body.truncated, body.duration_ms], [0, '', false, 7]);
   }
 });

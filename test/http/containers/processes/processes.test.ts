@@ -300,9 +300,9 @@ t.test('lines keep every byte, and no character is divided', async (t) => {
     for (let at = 0; at < data.length; at += size)
       yield { stream: 'stdout', offset: 100 + at, data: data.subarray(at, at + size) };
   }
-  const whole = Buffer.from('grüße 漢字 🚢\n'.repeat(20));
+  const full = Buffer.from('grüße 漢字 🚢\n'.repeat(20));
   const binary = Buffer.from(Array.from({ length: 1000 }, (_, at) => (at * 7) % 256));
-  for (const data of [whole, binary, Buffer.from('ends in the middle 🚢').subarray(0, -1)])
+  for (const data of [full, binary, Buffer.from('ends in the middle 🚢').subarray(0, -1)])
     for (const size of [1, 2, 3, 5, 40_000]) {
       const output = {
         ...{ start: { stdout: 100, stderr: 0 }, pieces: pieces(data, size) },
@@ -320,7 +320,7 @@ t.test('lines keep every byte, and no character is divided', async (t) => {
         return bytes;
       });
       t.ok(Buffer.concat(read).equals(data), `pieces of ${size}`);
-      if (data === whole)
+      if (data === full)
         t.ok(
           lines.every(({ data }) => data !== undefined),
           'text stays text',

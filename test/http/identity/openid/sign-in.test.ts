@@ -232,9 +232,9 @@ t.test('the second factor is asked for after the provider, too', async (t) => {
   t.match(half, { mfa_required: true, mfa_token: String });
   service.clock.advance(STEP_MS);
   const code = codeAt(secret, service.clock.now());
-  const whole = await as(service, null)('POST', '/api/auth/mfa', { mfa_token: half.mfa_token, code });
-  t.equal(whole.statusCode, 200);
-  const left = (await as(service, whole.json())('POST', '/api/auth/logout')).json();
+  const full = await as(service, null)('POST', '/api/auth/mfa', { mfa_token: half.mfa_token, code });
+  t.equal(full.statusCode, 200);
+  const left = (await as(service, full.json())('POST', '/api/auth/logout')).json();
   t.match(left.provider_sign_out_url, new RegExp(`^${provider.issuer}/end`), 'its session is the provider’s');
 });
 
