@@ -14,7 +14,7 @@ const GRACE_MS = 1_000;
 const SILENT_MS = 300_000;
 
 /** Interval of the checks on a worker, in milliseconds. */
-const LOOK_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /**
  * A process that runs tests, started by the first request and restarted after a loss.
@@ -49,43 +49,52 @@ export function aWorker({ root, code }) {
      * @param {readonly number[]} limitsMs of its tests
      * @returns {Promise<{ result: any } | { lost: 'timeout' | 'crashed', at: number }>}
      */
-    request(request, limitsMs) {
+    async request(request, limitsMs) {
       const worker = child ?? begin();
       child = worker;
-      return new Promise((resolve) => {
-        let at = 0;
-        let since = performance.now();
-        let cpuSinceMs = cpuMs(worker.pid);
-        /** @param {{ result: any } | { lost: 'timeout' | 'crashed', at: number }} outcome */
-        const done = (outcome) => {
-          clearInterval(looking);
-          worker.removeAllListeners('message');
-          worker.off('exit', onExit);
-          if ('lost' in outcome) end();
-          resolve(outcome);
-        };
-        const onExit = () => done({ lost: 'crashed', at });
-        const looking = setInterval(() => {
-          const isLooping = cpuMs(worker.pid) - cpuSinceMs > (limitsMs[at] ?? 0) + GRACE_MS;
-          if (isLooping || performance.now() - since > SILENT_MS) done({ lost: 'timeout', at });
-        }, LOOK_MS);
-        worker.on('exit', onExit);
-        worker.on('message', (/** @type {any} */ message) => {
-          if ('at' in message) {
-            at = message.at;
-            since = performance.now();
-            cpuSinceMs = cpuMs(worker.pid);
-            return;
-          }
-          // tap sends its time limit too
-          if (!('result' in message)) return;
-          done({ result: message.result });
-          if (message.rssMb > MAX_RSS_MB) end();
-        });
-        worker.send(request);
-      });
+      const answering = answerOf(worker, limitsMs);
+      worker.send(request);
+      const outcome = await answering;
+      if ('lost' in outcome || outcome.rssMb > MAX_RSS_MB) end();
+      return outcome;
     },
   };
+}
+
+/**
+ * Waits for a worker's next result, or for its loss.
+ * @param {import('node:child_process').ChildProcess} worker
+ * @param {readonly number[]} limitsMs
+ * @returns {Promise<{ result: any, rssMb: number } | { lost: 'timeout' | 'crashed', at: number }>}
+ */
+function answerOf(worker, limitsMs) {
+  return new Promise((resolve) => {
+    let at = 0;
+    let since = performance.now();
+    let cpuSinceMs = cpuMs(worker.pid);
+    /** @param {{ result: any, rssMb: number } | { lost: 'timeout' | 'crashed', at: number }} outcome */
+    const done = (outcome) => {
+      clearInterval(checking);
+      worker.removeAllListeners('message');
+      worker.off('exit', onExit);
+      resolve(outcome);
+    };
+    const onExit = () => done({ lost: 'crashed', at });
+    const checking = setInterval(() => {
+      const isLooping = cpuMs(worker.pid) - cpuSinceMs > (limitsMs[at] ?? 0) + GRACE_MS;
+      if (isLooping || performance.now() - since > SILENT_MS) done({ lost: 'timeout', at });
+    }, CHECK_EVERY_MS);
+    worker.on('exit', onExit);
+    worker.on('message', (/** @type {any} */ message) => {
+      if ('at' in message) {
+        at = message.at;
+        since = performance.now();
+        cpuSinceMs = cpuMs(worker.pid);
+      }
+      // tap sends its time limit too
+      if ('result' in message) done({ result: message.result, rssMb: message.rssMb });
+    });
+  });
 }
 
 /** The kernel's process clock ticks a hundred times a second. */

@@ -41,16 +41,27 @@ async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promis
   }
 }
 
+/** The users who are charged for calls to containers. */
+function knownOwners() {
+  const owners = new LRUCache<string, string>({ max: MAX_KNOWN });
+  return {
+    userOf: ({ runtimeId, userId }: OnBehalf): string =>
+      userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth',
+
+    /** Sets the container's owner for later calls. */
+    belongs(runtimeId: string, ownerId: string | undefined): void {
+      if (ownerId !== undefined) owners.set(runtimeId, ownerId);
+    },
+  };
+}
+
 /** Limits an engine's mutating calls, fairly between users and containers. */
 export function engineSlots() {
   const queue = slotQueue(ENGINE_LIMITS);
-  const owners = new LRUCache<string, string>({ max: MAX_KNOWN });
+  const { userOf, belongs } = knownOwners();
   // Containers whose last process start was late, even if nobody waits for it.
   const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
   let report = (_wait: EngineWait): void => {};
-
-  const userOf = ({ runtimeId, userId }: OnBehalf): string =>
-    userId ?? owners.get(runtimeId ?? '') ?? runtimeId ?? 'berth';
 
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const code =
@@ -92,10 +103,7 @@ export function engineSlots() {
         return result;
       }),
 
-    /** Sets the container's owner for later calls. */
-    belongs(runtimeId: string, ownerId: string | undefined): void {
-      if (ownerId !== undefined) owners.set(runtimeId, ownerId);
-    },
+    belongs,
 
     /** The user charged for calls to the container. */
     ownerOf: (runtimeId: string): string => userOf({ runtimeId }),

@@ -65,18 +65,16 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   return 0;
 }
 
-function descriptionOf({ identity, version }: AgentOptions, user: HostUser): AgentDescription {
-  return {
-    id: identity.id,
-    name: identity.name,
-    version,
-    hostname: hostname().slice(0, 255),
-    platform: platform(),
-    arch: arch(),
-    user: user.name.slice(0, 255),
-    home: user.home.slice(0, 4_096),
-  };
-}
+const descriptionOf = ({ identity, version }: AgentOptions, user: HostUser): AgentDescription => ({
+  id: identity.id,
+  name: identity.name,
+  version,
+  hostname: hostname().slice(0, 255),
+  platform: platform(),
+  arch: arch(),
+  user: user.name.slice(0, 255),
+  home: user.home.slice(0, 4_096),
+});
 
 function wordsOf(end: ConnectionEnd): string {
   switch (end.kind) {

@@ -19,7 +19,7 @@ export function processorUse() {
   };
 }
 
-const LOOK_EVERY_MS = 2000;
+const POLL_EVERY_MS = 2000;
 /** With less than this to spare, one more test process would only slow down the others. */
 const IDLE_SHARE = 0.15;
 
@@ -38,7 +38,7 @@ export function whenIdle(then) {
     since = performance.now();
     before = now;
     if (busyShare < 1 - IDLE_SHARE) then();
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   return () => clearInterval(timer);
 }
 

@@ -26,8 +26,8 @@ export async function connection(options: ConnectionOptions): Promise<Connection
   return end;
 }
 
-function served({ socket, line }: OpenSocket, { session, connected, signal }: ConnectionOptions) {
-  return new Promise<ConnectionEnd>((resolve) => {
+const served = ({ socket, line }: OpenSocket, { session, connected, signal }: ConnectionOptions) =>
+  new Promise<ConnectionEnd>((resolve) => {
     let isWelcome = false;
     let lastHeard = Date.now();
     let acknowledge: NodeJS.Timeout | null = null;
@@ -74,7 +74,6 @@ function served({ socket, line }: OpenSocket, { session, connected, signal }: Co
     signal.addEventListener('abort', stop);
     socket.send(session.greeting());
   });
-}
 
 /** A close without a closing message: its reason is the word, as far as the service gives one. */
 const closeOf = (code: number, reason: Buffer): ConnectionEnd =>

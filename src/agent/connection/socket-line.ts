@@ -76,13 +76,11 @@ function parsed(body: string): { readonly error?: unknown; readonly code?: unkno
   }
 }
 
-function lineOf(socket: WebSocket, drained: () => void): Line {
-  return {
-    send: (message) => {
-      if (socket.readyState === socket.OPEN) socket.send(message, { binary: true }, drained);
-    },
-    get bufferedBytes() {
-      return socket.bufferedAmount;
-    },
-  };
-}
+const lineOf = (socket: WebSocket, drained: () => void): Line => ({
+  send: (message) => {
+    if (socket.readyState === socket.OPEN) socket.send(message, { binary: true }, drained);
+  },
+  get bufferedBytes() {
+    return socket.bufferedAmount;
+  },
+});

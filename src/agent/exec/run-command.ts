@@ -158,9 +158,8 @@ async function fail(channel: Channel, writer: ChannelWriter, code: number, words
   channel.finish({ type: 'exec', exit_code: code, signal: null, timed_out: false, cut: false });
 }
 
-function isFolder(folder: string): boolean {
-  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-}
+const isFolder = (folder: string): boolean =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 
 function killGroup(pid: number): void {
   try {

@@ -47,12 +47,11 @@ function checked(text: string, source: string): string {
   return token;
 }
 
-async function read(file: string): Promise<string | null> {
-  return await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+const read = async (file: string): Promise<string | null> =>
+  await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw new SetupFault(`${file} cannot be read: ${error.code}`);
   });
-}
 
 /** Checks the service's address. Without TLS the token can be read on the way, so that needs a word. */
 export function serverFrom(given: string | undefined, isInsecureAllowed: boolean): string {

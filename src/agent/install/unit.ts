@@ -12,7 +12,6 @@ export type UnitOptions = {
   readonly tokenFile: string | null;
 };
 
-/** The text of the systemd unit. */
 export function unitText({ program, server, isInsecure, user, tokenFile }: UnitOptions): string {
   const isSystem = user !== null;
   const command = [

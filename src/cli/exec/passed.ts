@@ -11,12 +11,11 @@ const SIGNALS = ['INT', 'TERM', 'HUP', 'QUIT'] as const satisfies readonly ExecS
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Passes standard input and output on until the program ends. Returns its exit code. */
-export async function passOn(running: RunningCommand, io: Io, stdin: boolean): Promise<number | null> {
-  return await during(running, io, stdin, async () => {
+export const passOn = async (running: RunningCommand, io: Io, stdin: boolean): Promise<number | null> =>
+  await during(running, io, stdin, async () => {
     for await (const { stream, bytes } of running)
       await writeTo(stream === 'stdout' ? io.out : io.err, bytes);
   });
-}
 
 export type Kept = {
   readonly exit_code: number | null;

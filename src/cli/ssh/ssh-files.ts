@@ -5,7 +5,6 @@ import type { Io } from '../io/io.ts';
 
 const INCLUDE = 'Include berth/config';
 
-/** Files in `~/.ssh`. */
 export function sshFiles({ env }: Pick<Io, 'env'>) {
   const folder = path.join(env['HOME'] || os.homedir(), '.ssh');
   const own = path.join(folder, 'berth');

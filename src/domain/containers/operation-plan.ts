@@ -127,6 +127,5 @@ function back(operation: Operation, { old, fresh }: Facts): Step {
 }
 
 /** After the commit the row points at the fresh container; the old one is removed. */
-function cleanUp(operation: Operation, { old }: Facts): Step {
-  return operation.kind === 'update' && needsFresh(operation) && old !== 'gone' ? remove('old') : DONE;
-}
+const cleanUp = (operation: Operation, { old }: Facts): Step =>
+  operation.kind === 'update' && needsFresh(operation) && old !== 'gone' ? remove('old') : DONE;

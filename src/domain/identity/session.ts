@@ -36,9 +36,8 @@ export function sessionState(session: UserSession, now: Date, idleMinutes: numbe
 }
 
 /** The end of an unused session: by its absolute life or idle limit, whichever is earlier. */
-export function sessionEndsAt({ expiresAt, lastSeenAt }: UserSession, idleMinutes: number): Date {
-  return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + idleMinutes * 60_000));
-}
+export const sessionEndsAt = ({ expiresAt, lastSeenAt }: UserSession, idleMinutes: number): Date =>
+  new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + idleMinutes * 60_000));
 
 /** How long a revoked session stays in its user's list. */
 export const REVOKED_LISTED_DAYS = 30;

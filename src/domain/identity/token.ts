@@ -91,16 +91,14 @@ export function mintToken(random: Buffer): { readonly secret: string; readonly p
 }
 
 /** Whether another token fits beside `live` and `stored` ones. */
-export function checkTokenLimit(live: number, stored: number): Result<null, DomainError> {
-  return live < MAX_LIVE_TOKENS && stored < MAX_STORED_TOKENS
+export const checkTokenLimit = (live: number, stored: number): Result<null, DomainError> =>
+  live < MAX_LIVE_TOKENS && stored < MAX_STORED_TOKENS
     ? ok(null)
     : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });
-}
 
 /** A token allows at most what its user may do: `admin` is for administrators. */
-export function mayGrant(user: User, scopes: readonly Scope[]): Result<null, DomainError> {
-  return scopes.includes('admin') && user.role !== 'admin' ? refuse({ code: 'not_authorized' }) : ok(null);
-}
+export const mayGrant = (user: User, scopes: readonly Scope[]): Result<null, DomainError> =>
+  scopes.includes('admin') && user.role !== 'admin' ? refuse({ code: 'not_authorized' }) : ok(null);
 
 export type TokenRequest = {
   readonly name: string;

@@ -31,13 +31,11 @@ const MAX_EMAIL = 254;
 const USERNAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,38}$/;
 
 /** Faults of a new user's text. Lengths follow OWASP and NIST SP 800-63B. */
-export function personFaults(person: NewPerson): FieldFaults {
-  return {
-    ...emailFaults(person.email),
-    ...usernameFaults(person.username),
-    ...passwordFaults(person.password, namesOf(person)),
-  };
-}
+export const personFaults = (person: NewPerson): FieldFaults => ({
+  ...emailFaults(person.email),
+  ...usernameFaults(person.username),
+  ...passwordFaults(person.password, namesOf(person)),
+});
 
 export function emailFaults(email: string): FieldFaults {
   if (hasUnseen(email)) return { email: 'must have no spaces and no invisible characters' };

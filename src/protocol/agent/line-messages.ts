@@ -107,7 +107,6 @@ function readFirst<T extends 'greeting' | 'welcome'>(type: T, bytes: Uint8Array)
   return { ok: true, value: read as Extract<typeof read, { type: T }> } as const;
 }
 
-/** Reads an agent's first message. */
 export const readGreeting = (bytes: Uint8Array): Read<Greeting> => readFirst('greeting', bytes);
 /** Reads the service's first message. */
 export const readWelcome = (bytes: Uint8Array): Read<Welcome> => readFirst('welcome', bytes);

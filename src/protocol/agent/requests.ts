@@ -166,9 +166,8 @@ export function decodeReply(kind: ChannelKind, json: string): ChannelReply | nul
 }
 
 /** null for one from a newer side, which is ignored, as a malformed one is. */
-export function decodeNote(from: 'service' | 'agent', json: string): ChannelNote | null {
-  return from === 'service' ? decode(SERVICE_NOTES, json) : decode(AGENT_NOTES, json);
-}
+export const decodeNote = (from: 'service' | 'agent', json: string): ChannelNote | null =>
+  from === 'service' ? decode(SERVICE_NOTES, json) : decode(AGENT_NOTES, json);
 
 export function decodeResult(kind: ChannelKind, json: string): ChannelResult | null {
   const result = decode(RESULTS, json);

@@ -91,13 +91,9 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       const release = async (): Promise<'stopped' | 'gone'> => {
         // Asked while the container stops: the stop does not depend on the answer.
         const asking: Promise<Mounted | null> = Promise.resolve(before ?? known(handle));
-        asking.catch(() => undefined);
-        const stopped = await stopWholly(calls, container, graceSeconds);
-        const info = await asking;
-        if (info !== null) await volumes.afterStop(info);
-        if (stopped) return 'stopped';
-        mounted.delete(handle.runtimeId);
-        return 'gone';
+        const isStopped = await stopAndUnmount({ calls, volumes }, container, graceSeconds, asking);
+        if (!isStopped) mounted.delete(handle.runtimeId);
+        return isStopped ? 'stopped' : 'gone';
       };
       // What is mounted for it is only unmounted after all.
       if (until === 'released' || before === undefined || !volumes.needNoMount(before))
@@ -105,12 +101,8 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       const end = watchForEnd(calls.docker, container.id);
       return await Promise.race([release(), end.ended.then(() => 'stopped' as const)]).finally(end.close);
     },
-    async resize(handle, resources) {
-      const container = await own.require(handle);
-      const limits = limitsOf(resources, settings);
-      const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
-      await calls.change(LIMITS.start, updating, { runtimeId: container.id });
-    },
+    resize: async (handle, resources) =>
+      await setLimits(calls, await own.require(handle), limitsOf(resources, settings)),
     async remove(handle) {
       const container = await own.find(handle);
       const info = container === null ? null : await known(handle);
@@ -121,6 +113,29 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
     },
     endHung: ({ runtimeId }) => endHung(calls, fullId(runtimeId), kill),
   };
+}
+
+/** Returns false when the container is gone. */
+async function stopAndUnmount(
+  { calls, volumes }: Pick<Parts, 'calls' | 'volumes'>,
+  container: Docker.Container,
+  graceSeconds: number,
+  asking: Promise<Mounted | null>,
+): Promise<boolean> {
+  asking.catch(() => undefined);
+  const isStopped = await stopWholly(calls, container, graceSeconds);
+  const info = await asking;
+  if (info !== null) await volumes.afterStop(info);
+  return isStopped;
+}
+
+async function setLimits(
+  calls: EngineCalls,
+  container: Docker.Container,
+  limits: ReturnType<typeof limitsOf>,
+): Promise<void> {
+  const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
+  await calls.change(LIMITS.start, updating, { runtimeId: container.id });
 }
 
 /**

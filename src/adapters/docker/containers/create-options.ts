@@ -59,22 +59,23 @@ const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<stri
   ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
 });
 
-export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
-  return {
-    name: containerName(settings.instanceId, spec.dbId, spec.generation),
-    Image: spec.image,
-    Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
-    Entrypoint: ['sh', '-c', INIT_SCRIPT, 'berth'],
-    Cmd: [],
-    WorkingDir: '/workspace',
-    User: '0:0',
-    Env: envOf(spec.env),
-    Labels: { ...labelsOf(spec, settings.instanceId) },
-    Healthcheck: { Test: ['NONE'] },
-    StopSignal: 'SIGTERM',
-    HostConfig: hostConfig(spec, settings),
-  };
-}
+export const createOptions = (
+  spec: ContainerSpec,
+  settings: RuntimeSettings,
+): Docker.ContainerCreateOptions => ({
+  name: containerName(settings.instanceId, spec.dbId, spec.generation),
+  Image: spec.image,
+  Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
+  Entrypoint: ['sh', '-c', INIT_SCRIPT, 'berth'],
+  Cmd: [],
+  WorkingDir: '/workspace',
+  User: '0:0',
+  Env: envOf(spec.env),
+  Labels: { ...labelsOf(spec, settings.instanceId) },
+  Healthcheck: { Test: ['NONE'] },
+  StopSignal: 'SIGTERM',
+  HostConfig: hostConfig(spec, settings),
+});
 
 /** HOME is always the volume; the rest of the environment is the user's. */
 const envOf = (env: Readonly<Record<string, string>>): string[] =>
@@ -99,33 +100,31 @@ export function limitsOf(
 const toolsMount = (volume: string | null): Docker.MountConfig =>
   volume === null ? [] : [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: true }];
 
-function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
-  return {
-    ...limitsOf(spec.resources, settings),
-    PidsLimit: MAX_PROCESSES,
-    OomScoreAdj: 500,
-    ShmSize: 64 * MIB,
-    Ulimits: [
-      ...Object.entries(settings.processLimits).map(([Name, most]) => ({ Name, Soft: most, Hard: most })),
-      { Name: 'core', Soft: 0, Hard: 0 },
-    ],
-    CapDrop: ['ALL'],
-    CapAdd: [...CAPABILITIES],
-    SecurityOpt: ['no-new-privileges'],
-    Privileged: false,
-    Init: true,
-    IpcMode: 'private',
-    NetworkMode: settings.network,
-    // Low ports and ping without capabilities, only in the container's own network.
-    Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0', 'net.ipv4.ping_group_range': '0 65535' },
-    PublishAllPorts: false,
-    RestartPolicy: { Name: 'no' },
-    LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
-    Mounts: [
-      { Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false },
-      ...toolsMount(settings.tools?.() ?? null),
-      ...(settings.view ?? []),
-    ],
-    ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
-  };
-}
+const hostConfig = (spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig => ({
+  ...limitsOf(spec.resources, settings),
+  PidsLimit: MAX_PROCESSES,
+  OomScoreAdj: 500,
+  ShmSize: 64 * MIB,
+  Ulimits: [
+    ...Object.entries(settings.processLimits).map(([Name, most]) => ({ Name, Soft: most, Hard: most })),
+    { Name: 'core', Soft: 0, Hard: 0 },
+  ],
+  CapDrop: ['ALL'],
+  CapAdd: [...CAPABILITIES],
+  SecurityOpt: ['no-new-privileges'],
+  Privileged: false,
+  Init: true,
+  IpcMode: 'private',
+  NetworkMode: settings.network,
+  // Low ports and ping without capabilities, only in the container's own network.
+  Sysctls: { 'net.ipv4.ip_unprivileged_port_start': '0', 'net.ipv4.ping_group_range': '0 65535' },
+  PublishAllPorts: false,
+  RestartPolicy: { Name: 'no' },
+  LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '2' } },
+  Mounts: [
+    { Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false },
+    ...toolsMount(settings.tools?.() ?? null),
+    ...(settings.view ?? []),
+  ],
+  ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
+});

@@ -129,12 +129,11 @@ async function servicesOf(server: Server): Promise<readonly string[]> {
   return open.map((address) => `${address}:${port}`);
 }
 
-function answersHere(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+const answersHere = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const socket = connect({ host, port, timeout: HELLO_MS });
     socket.once('data', () => resolve(true));
     socket.once('timeout', () => socket.destroy());
     socket.once('error', () => {});
     socket.once('close', () => resolve(false));
   });
-}

@@ -199,14 +199,13 @@ class EngineFailure extends RuntimeFailure {
 const PAUSED = /\bis paused\b/i;
 
 /** Turns a failure of work in a container into `ContainerNotRunning` when the container is gone, down or paused. */
-export async function inContainer<T>(work: Promise<T>): Promise<T> {
-  return await work.catch((error: unknown) => {
+export const inContainer = async <T>(work: Promise<T>): Promise<T> =>
+  await work.catch((error: unknown) => {
     const status = statusOf(error);
     if (!(error instanceof RuntimeFailure) || (status !== 404 && status !== 409)) throw error;
     if (PAUSED.test(error.message)) throw new ContainerPaused(error.message, { cause: error });
     throw new ContainerNotRunning(error.message, status === 404, { cause: error });
   });
-}
 
 /** Engine errors become `RuntimeFailure`; all else means that it is unreachable. */
 function inPortWords(error: unknown): Error {

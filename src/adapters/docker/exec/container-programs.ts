@@ -25,18 +25,16 @@ export const dockerPrograms = (calls: EngineCalls): ContainerPrograms => ({
   piece: calls.work.piece,
 });
 
-function program(calls: EngineCalls, { exec, stream }: OpenExec, form: string): ContainerProgram {
-  return {
-    stream,
-    output: () => {
-      const bytes = drainAfterExit(stream, hasExited(calls, exec));
-      return form === 'apart' ? frames(bytes) : unframedOutput(bytes);
-    },
-    exitCode: () => exitCodeOf(calls, exec),
-    isRunning: () => isRunning(calls, exec),
-    resize: (cols, rows) => resizeExec(calls, exec, cols, rows),
-  };
-}
+const program = (calls: EngineCalls, { exec, stream }: OpenExec, form: string): ContainerProgram => ({
+  stream,
+  output: () => {
+    const bytes = drainAfterExit(stream, hasExited(calls, exec));
+    return form === 'apart' ? frames(bytes) : unframedOutput(bytes);
+  },
+  exitCode: () => exitCodeOf(calls, exec),
+  isRunning: () => isRunning(calls, exec),
+  resize: (cols, rows) => resizeExec(calls, exec, cols, rows),
+});
 
 /** A restarted engine knows no earlier program: the reaper finds those still running. */
 async function isRunning(calls: EngineCalls, exec: OpenExec['exec']): Promise<boolean> {

@@ -16,11 +16,8 @@ export type Log = {
 };
 
 /** A user's PATH often lacks the folders of administration tools. */
-export function adminPath(): string {
-  return [process.env['PATH'] ?? '', '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(
-    delimiter,
-  );
-}
+export const adminPath = (): string =>
+  [process.env['PATH'] ?? '', '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(delimiter);
 
 /** Whether this process is root on Linux, as a private engine requires. */
 export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;

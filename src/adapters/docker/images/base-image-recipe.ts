@@ -150,20 +150,18 @@ export function aptSettings(dump: string): Pick<Recipe, 'aptOptions' | 'env'> {
 }
 
 /** Arguments of mmdebstrap, which writes the archive to stdout. */
-export function buildArgs({ aptOptions, keys, copies, sources }: Recipe): readonly string[] {
-  return [
-    '--mode=root',
-    '--variant=minbase',
-    '--dpkgopt=force-unsafe-io',
-    '--skip=cleanup/apt/lists',
-    `--include=${BASE_PACKAGES.join(',')}`,
-    ...aptOptions.map((option) => `--aptopt=${option}`),
-    ...keys.map((key) => `--keyring=${key}`),
-    ...copies.map(([from, into]) => `--customize-hook=copy-in ${from} ${into}`),
-    '--customize-hook=chroot "$1" update-ca-certificates',
-    `--customize-hook=chroot "$1" sh -c '${BASE_SETUP}'`,
-    SUITE,
-    '-',
-    ...sources,
-  ];
-}
+export const buildArgs = ({ aptOptions, keys, copies, sources }: Recipe): readonly string[] => [
+  '--mode=root',
+  '--variant=minbase',
+  '--dpkgopt=force-unsafe-io',
+  '--skip=cleanup/apt/lists',
+  `--include=${BASE_PACKAGES.join(',')}`,
+  ...aptOptions.map((option) => `--aptopt=${option}`),
+  ...keys.map((key) => `--keyring=${key}`),
+  ...copies.map(([from, into]) => `--customize-hook=copy-in ${from} ${into}`),
+  '--customize-hook=chroot "$1" update-ca-certificates',
+  `--customize-hook=chroot "$1" sh -c '${BASE_SETUP}'`,
+  SUITE,
+  '-',
+  ...sources,
+];

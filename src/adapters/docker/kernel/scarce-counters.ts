@@ -87,9 +87,8 @@ async function connectionsByAddress(): Promise<ReadonlyMap<string, number>> {
 /** A line's first address is the connection's origin. */
 export const sourcesIn = (table: string): Iterable<RegExpMatchArray> => table.matchAll(/^.*? src=(\S+)/gm);
 
-async function addressesOf(pid: number | undefined): Promise<readonly string[]> {
-  return addressesIn((await readText(`/proc/${pid}/net/fib_trie`)) ?? '');
-}
+const addressesOf = async (pid: number | undefined): Promise<readonly string[]> =>
+  addressesIn((await readText(`/proc/${pid}/net/fib_trie`)) ?? '');
 
 export function addressesIn(routes: string): readonly string[] {
   const local = routes.matchAll(/\|-- (\d+\.\d+\.\d+\.\d+)\n\s+\/32 host LOCAL/g);

@@ -56,17 +56,38 @@ export const COUNTED: DiskSettings = {
   isLocal: false,
 };
 
-/** Volumes on one engine. An image is searched for before the engine is believed, so that its data is not lost. */
-export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
-  const { docker } = calls;
-  const { images } = disk;
+function volumeInspection(calls: EngineCalls, instanceId: string) {
   const inspect = (volume: string): Promise<Docker.VolumeInspectInfo | null> =>
-    calls.read(LIMITS.inspect, (signal) => orNull([404], inspectThing(docker.getVolume(volume), signal)));
+    calls.read(LIMITS.inspect, (signal) =>
+      orNull([404], inspectThing(calls.docker.getVolume(volume), signal)),
+    );
+  /** Throws for a volume of another installation. */
   const own = async (volume: string): Promise<Docker.VolumeInspectInfo | null> => {
     const present = await inspect(volume);
     if (present === null || present.Labels?.[INSTANCE_LABEL] === instanceId) return present;
     throw new RuntimeFailure(`volume ${volume} does not belong to this installation`);
   };
+  return { inspect, own };
+}
+
+async function mountFor(
+  { Mounts, Config, State }: Docker.ContainerInspectInfo,
+  withImage: Volumes['withImage'],
+): Promise<void> {
+  const volume = volumeOf(Mounts);
+  if (volume === null || State.Running) return;
+  const diskMb = Number(Config.Labels[DISK_LABEL]) || null;
+  // A container that has run had its space, and gets it again when a change is undone.
+  const isFresh = State.StartedAt.startsWith('0001-');
+  const mode = isFresh ? 'strict' : 'lenient';
+  await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
+}
+
+/** Volumes on one engine. An image is searched for before the engine is believed, so that its data is not lost. */
+export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
+  const { docker } = calls;
+  const { images } = disk;
+  const { inspect, own } = volumeInspection(calls, instanceId);
   /** Our volumes seen without an image: labels never change. */
   const withoutImage = new Set<string>();
   const withImage: Volumes['withImage'] = async (volume, work) => {
@@ -85,9 +106,9 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     if ((await own(spec.volume)) !== null) {
       return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
     }
-    const { Labels, DriverOpts } = await prepared(disk, spec);
+    const { Labels, ...driver } = await prepared(disk, spec);
     const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
-    const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
+    const options = { Name: spec.volume, Labels: labels, ...driver };
     withoutImage.delete(spec.volume);
     await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
   };
@@ -99,15 +120,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       if (present !== null) return factsOf(modeOf(present));
       return hasImage(images, volume) ? factsOf('image') : null;
     },
-    async beforeStart({ Mounts, Config, State }) {
-      const volume = volumeOf(Mounts);
-      if (volume === null || State.Running) return;
-      const diskMb = Number(Config.Labels[DISK_LABEL]) || null;
-      // A container that has run had its space, and gets it again when a change is undone.
-      const isFresh = State.StartedAt.startsWith('0001-');
-      const mode = isFresh ? 'strict' : 'lenient';
-      await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
-    },
+    beforeStart: (info) => mountFor(info, withImage),
     needNoMount: ({ Mounts }) => withoutImage.has(volumeOf(Mounts) ?? ''),
     async afterStop({ Mounts }) {
       const volume = volumeOf(Mounts);

@@ -73,9 +73,8 @@ export async function hostSpace(folders: readonly DataFolder[]): Promise<readonl
   return spaces.filter((space) => space !== null);
 }
 
-async function spaceAt({ path, isPool }: DataFolder): Promise<HostSpace | null> {
-  return await statfs(path).then(
+const spaceAt = async ({ path, isPool }: DataFolder): Promise<HostSpace | null> =>
+  await statfs(path).then(
     ({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize, isPool }),
     () => null,
   );
-}

@@ -22,48 +22,46 @@ const LET_GO_SECONDS = 2;
 const COMMAND_NOT_FOUND = 127;
 
 /** Streamed commands in containers of one engine. */
-export function shellCommands(programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands {
-  return {
-    async open(handle, request) {
-      const { command, env, workdir, stdin, terminal, timeoutSeconds } = request;
-      const id = await find(handle);
-      const marker = randomUUID();
-      const program = await programs.start(id, {
-        command: terminal === undefined ? command : sized(command, terminal),
-        env: { ...(terminal === undefined ? {} : { TERM: terminal.term }), ...env, BERTH_EXEC: marker },
-        ...(workdir === undefined ? {} : { workdir }),
-        form: terminal === undefined ? 'apart' : 'terminal',
-        stdin: stdin !== undefined,
-      });
-      const { stream } = program;
-      sendInput(stream, stdin, terminal === undefined);
-      const ending = endable(stream, () => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0));
-      let late = false;
-      const timeUp = (): void => {
-        late = true;
-        void ending.timeUp();
-      };
-      const timer = timeoutSeconds === null ? undefined : setTimeout(timeUp, timeoutSeconds * 1000).unref();
-      const exitCode = async (): Promise<number | null> => (late ? null : await program.exitCode());
-      const stopTimer = (): void => clearTimeout(timer);
-      const end = async (): Promise<void> => {
-        stopTimer();
-        await ending.end();
-      };
-      const all = events(program.output(), ending, { exitCode, over: stopTimer });
-      return {
-        events: withoutReport(all, command, programs.isStartReport),
-        end,
-        ...controls({
-          signal: (name) => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name),
-          resize: async ({ cols, rows }) => {
-            if (terminal !== undefined) await program.resize(cols, rows);
-          },
-        }),
-      };
-    },
-  };
-}
+export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands => ({
+  async open(handle, request) {
+    const { command, env, workdir, stdin, terminal, timeoutSeconds } = request;
+    const id = await find(handle);
+    const marker = randomUUID();
+    const program = await programs.start(id, {
+      command: terminal === undefined ? command : sized(command, terminal),
+      env: { ...(terminal === undefined ? {} : { TERM: terminal.term }), ...env, BERTH_EXEC: marker },
+      ...(workdir === undefined ? {} : { workdir }),
+      form: terminal === undefined ? 'apart' : 'terminal',
+      stdin: stdin !== undefined,
+    });
+    const { stream } = program;
+    sendInput(stream, stdin, terminal === undefined);
+    const ending = endable(stream, () => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0));
+    let late = false;
+    const timeUp = (): void => {
+      late = true;
+      void ending.timeUp();
+    };
+    const timer = timeoutSeconds === null ? undefined : setTimeout(timeUp, timeoutSeconds * 1000).unref();
+    const exitCode = async (): Promise<number | null> => (late ? null : await program.exitCode());
+    const stopTimer = (): void => clearTimeout(timer);
+    const end = async (): Promise<void> => {
+      stopTimer();
+      await ending.end();
+    };
+    const all = events(program.output(), ending, { exitCode, over: stopTimer });
+    return {
+      events: withoutReport(all, command, programs.isStartReport),
+      end,
+      ...controls({
+        signal: (name) => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name),
+        resize: async ({ cols, rows }) => {
+          if (terminal !== undefined) await program.resize(cols, rows);
+        },
+      }),
+    };
+  },
+});
 
 type Size = Pick<CommandTerminal, 'cols' | 'rows'>;
 

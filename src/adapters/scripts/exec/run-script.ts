@@ -34,26 +34,22 @@ const SCRIPT_SECONDS = 10;
 const SCRIPT_BYTES = 64 * 1024;
 
 /** Runs one of Berth's scripts and returns its output. */
-export async function runScript(
+export const runScript = async (
   programs: Starts,
   runtimeId: string,
   script: string,
   args: readonly string[],
-): Promise<string> {
-  return (await printedBy(programs, runtimeId, script, args, SCRIPT_BYTES)).toString();
-}
+): Promise<string> => (await printedBy(programs, runtimeId, script, args, SCRIPT_BYTES)).toString();
 
 /** For longer output: the first `maxBytes`. */
-export async function printedBy(
+export const printedBy = async (
   programs: Starts,
   runtimeId: string,
   script: string,
   args: readonly string[],
   maxBytes: number,
   seconds = SCRIPT_SECONDS,
-): Promise<Buffer> {
-  return (await printed(programs, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
-}
+): Promise<Buffer> => (await printed(programs, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
 
 /** For longer output: null unless it ends in time. `room`: how much may be buffered. */
 export async function printedWhole(

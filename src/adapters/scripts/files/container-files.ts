@@ -20,31 +20,29 @@ import { listing } from './folder-listing.ts';
 import { inTurns } from './in-turns.ts';
 
 /** Files in containers of one engine, through programs that run as the container's user. */
-export function shellFiles(programs: ContainerPrograms, find: FindRuntimeId): ContainerFiles {
-  return {
-    async open(handle, path, folderAs, room) {
-      const id = await find(handle);
-      const run = await startScript(programs, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
-      return await opened(
-        run,
-        { path, folderAs, room },
-        { piece: () => programs.piece(id), transfer: () => programs.transfer(id) },
-      );
-    },
-    async write(handle, path, content, maxBytes, mayReplace = true) {
-      const id = await find(handle);
-      const release = await programs.transfer(id);
-      return await upload(programs, id, path, content, { maxBytes, mayReplace }).finally(release);
-    },
-    async remove(handle, path) {
-      const id = await find(handle);
-      const run = await startScript(programs, id, { script: REMOVE, args: where('keep', path) });
-      const answer = await outcomeOf(run);
-      await run.finish();
-      return answer[0] === 'removed' ? ok(null) : refusal(answer, run);
-    },
-  };
-}
+export const shellFiles = (programs: ContainerPrograms, find: FindRuntimeId): ContainerFiles => ({
+  async open(handle, path, folderAs, room) {
+    const id = await find(handle);
+    const run = await startScript(programs, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
+    return await opened(
+      run,
+      { path, folderAs, room },
+      { piece: () => programs.piece(id), transfer: () => programs.transfer(id) },
+    );
+  },
+  async write(handle, path, content, maxBytes, mayReplace = true) {
+    const id = await find(handle);
+    const release = await programs.transfer(id);
+    return await upload(programs, id, path, content, { maxBytes, mayReplace }).finally(release);
+  },
+  async remove(handle, path) {
+    const id = await find(handle);
+    const run = await startScript(programs, id, { script: REMOVE, args: where('keep', path) });
+    const answer = await outcomeOf(run);
+    await run.finish();
+    return answer[0] === 'removed' ? ok(null) : refusal(answer, run);
+  },
+});
 
 type Asked = {
   readonly path: FilePath;

@@ -16,14 +16,12 @@ export const where = (folders: 'make' | 'keep', path: FilePath): readonly string
 ];
 
 /** The first line of the output, in words. */
-export async function answerOf(run: ScriptRun, seconds?: number | null): Promise<readonly string[]> {
-  return (await run.line(seconds))?.split(' ') ?? [];
-}
+export const answerOf = async (run: ScriptRun, seconds?: number | null): Promise<readonly string[]> =>
+  (await run.line(seconds))?.split(' ') ?? [];
 
 /** As `answerOf`, of a program that changes something. Throws `OutcomeUnknown`. */
-export async function outcomeOf(run: ScriptRun): Promise<readonly string[]> {
-  return (await run.outcome(WORK_SECONDS))?.split(' ') ?? [];
-}
+export const outcomeOf = async (run: ScriptRun): Promise<readonly string[]> =>
+  (await run.outcome(WORK_SECONDS))?.split(' ') ?? [];
 
 const REFUSALS: Readonly<Record<string, FileError['code']>> = {
   absent: 'file_not_found',

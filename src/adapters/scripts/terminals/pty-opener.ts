@@ -40,7 +40,7 @@ export function ptyOpener(programs: ContainerPrograms, enders: TerminalEnders) {
     const end = () => enders.attached(runtimeId, [markOf(marker)], opened);
     const report = tty ? openReport(programs, runtimeId, opened, request) : NO_REPORT;
     const reported = await undoOnFailure(report, () => closeOpened(opened, end));
-    return asStarted(runtimeId, request, opened, reported, end);
+    return asStarted(programs, runtimeId, request, { opened, end, ...reported });
   }
 
   /** Null when no spare waits, or when it did not answer and was ended: it may have died unnoticed. */
@@ -55,7 +55,7 @@ export function ptyOpener(programs: ContainerPrograms, enders: TerminalEnders) {
     const end = () => enders.attached(runtimeId, [spare.mark, markOf(request.marker)], opened);
     try {
       const reported = await openReport(programs, runtimeId, opened, request, SPARE_REPORTS_WITHIN_SECONDS);
-      return asStarted(runtimeId, request, opened, reported, end);
+      return asStarted(programs, runtimeId, request, { opened, end, ...reported });
     } catch (error) {
       // Ended first: it must not start beside its replacement.
       await closeOpened(opened, end);
@@ -64,36 +64,41 @@ export function ptyOpener(programs: ContainerPrograms, enders: TerminalEnders) {
     }
   }
 
-  function asStarted(
-    runtimeId: string,
-    request: TerminalRequest,
-    opened: ContainerProgram,
-    report: OpenReport,
-    end: () => Promise<void>,
-  ): Started {
-    const { marker, muxSession } = request;
-    const attached = { session: muxSession, shown: shownSession(request), marker };
-    const tmux = report.isTmux ? tmuxAttachment(programs, runtimeId, attached) : null;
-    return { ...report, opened, pty: ptyStream(opened, tmux, end) };
-  }
+  return {
+    start,
+    startSpare,
+    awaitFirstOutput: (runtimeId: string, request: TerminalRequest, started: Started) =>
+      awaitFirstOutput(programs, runtimeId, request, started),
+    noteOpened: spares.noteOpened,
+    release: spares.release,
+  };
+}
 
-  /** The terminal with its first output, and its history before that. Throws `TerminalNotStarted`. */
-  async function awaitFirstOutput(
-    runtimeId: string,
-    { cols, rows }: TerminalRequest,
-    started: Started,
-  ): Promise<PtyStream> {
-    const { opened, isTmux, history, pty } = started;
-    // Before tmux's first draw the terminal is not raw: line enders differ, keys are signals, and some input is
-    // discarded.
-    const begun = whenBegun(programs, runtimeId, opened, isTmux);
-    void pty.resize(cols, rows);
-    await undoOnFailure(begun, () => pty.close());
-    if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
-    return pty;
-  }
+function asStarted(
+  programs: ContainerPrograms,
+  runtimeId: string,
+  request: TerminalRequest,
+  { opened, end, ...report }: OpenReport & Pick<Started, 'opened'> & { readonly end: () => Promise<void> },
+): Started {
+  const { marker, muxSession } = request;
+  const attached = { session: muxSession, shown: shownSession(request), marker };
+  const tmux = report.isTmux ? tmuxAttachment(programs, runtimeId, attached) : null;
+  return { ...report, opened, pty: ptyStream(opened, tmux, end) };
+}
 
-  return { start, startSpare, awaitFirstOutput, noteOpened: spares.noteOpened, release: spares.release };
+/** The terminal with its first output, and its history before that. Throws `TerminalNotStarted`. */
+async function awaitFirstOutput(
+  programs: ContainerPrograms,
+  runtimeId: string,
+  { cols, rows }: TerminalRequest,
+  { opened, isTmux, history, pty }: Started,
+): Promise<PtyStream> {
+  // Before tmux's first draw the terminal is not raw: line enders differ, keys are signals, and some input is discarded.
+  const begun = whenBegun(programs, runtimeId, opened, isTmux);
+  void pty.resize(cols, rows);
+  await undoOnFailure(begun, () => pty.close());
+  if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
+  return pty;
 }
 
 const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>

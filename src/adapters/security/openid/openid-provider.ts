@@ -28,10 +28,10 @@ const METADATA_MS = 3_600_000;
 type Found = { readonly config: oidc.Configuration; readonly keys: ReturnType<typeof createRemoteJWKSet> };
 
 /** Discovers the provider when it is first needed, and again after a failure, so that it never stops the service. */
-export function openIdProvider(settings: OpenIdSettings, log: Pick<Logger, 'warn'>): OpenIdProvider {
+function discovery(settings: OpenIdSettings, log: Pick<Logger, 'warn'>): () => Promise<Found | null> {
   let known: { readonly found: Promise<Found>; readonly untilMs: number } | null = null;
 
-  const discover = async (): Promise<Found | null> => {
+  return async () => {
     if (known === null || performance.now() > known.untilMs) {
       known = { found: found(settings), untilMs: performance.now() + METADATA_MS };
     }
@@ -43,6 +43,10 @@ export function openIdProvider(settings: OpenIdSettings, log: Pick<Logger, 'warn
       return null;
     }
   };
+}
+
+export function openIdProvider(settings: OpenIdSettings, log: Pick<Logger, 'warn'>): OpenIdProvider {
+  const discover = discovery(settings, log);
 
   return {
     label: settings.label,

@@ -28,7 +28,6 @@ export type Agent = {
 /** What an agent has and a container has not. */
 export type AgentFacts = { readonly platform: string; readonly lastSeenAt: Date };
 
-/** The `node` of agents. */
 export const AGENT_NODE = 'agent';
 export const isAgent = ({ node }: { readonly node: string }): boolean => node === AGENT_NODE;
 export const agentRuntimeId = (dbId: string): string => `agent:${dbId}`;

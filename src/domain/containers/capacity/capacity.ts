@@ -82,14 +82,12 @@ const MEMORY_FULL = 0.9;
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** Warnings about a node, in sentences, the most urgent first. */
-export function capacityWarnings({ host, disks, sums }: JudgedNode): readonly CapacityWarning[] {
-  return [
-    ...(host === null ? [UNREACHABLE] : []),
-    ...disks.flatMap(diskWarning),
-    ...(host === null ? [] : memoryWarnings(host, sums.running.memoryMb)),
-    ...promisedDisk(disks, sums.all.diskMb),
-  ];
-}
+export const capacityWarnings = ({ host, disks, sums }: JudgedNode): readonly CapacityWarning[] => [
+  ...(host === null ? [UNREACHABLE] : []),
+  ...disks.flatMap(diskWarning),
+  ...(host === null ? [] : memoryWarnings(host, sums.running.memoryMb)),
+  ...promisedDisk(disks, sums.all.diskMb),
+];
 
 const UNREACHABLE: CapacityWarning = {
   code: 'engine_unreachable',

@@ -57,8 +57,8 @@ export function debianPackages(layer: LayerChanges, paths: readonly PathChange[]
 }
 
 /** What pip and npm installed globally; Debian's packages are elsewhere. */
-export function otherPackages(paths: readonly PathChange[]): PackageChange[] {
-  return paths.flatMap(({ path, kind }): PackageChange[] => {
+export const otherPackages = (paths: readonly PathChange[]): PackageChange[] =>
+  paths.flatMap(({ path, kind }): PackageChange[] => {
     if (kind === 'changed' || path.startsWith('/usr/lib/python3/')) return [];
     const change = { change: kind, automatic: false } as const;
     const python = /\/(?:dist|site)-packages\/([^/]+)-([^/-]+)\.dist-info\/METADATA$/.exec(path);
@@ -69,4 +69,3 @@ export function otherPackages(paths: readonly PathChange[]): PackageChange[] {
       /^(?:(?!\/node_modules\/).)*\/lib\/node_modules\/((?:@[^/]+\/)?[^/@]+)\/package\.json$/s.exec(path);
     return node?.[1] === undefined ? [] : [{ manager: 'npm', name: node[1], version: null, ...change }];
   });
-}

@@ -59,32 +59,28 @@ export function linkState(
 }
 
 /** Faults of what an account will be. `email` and `username` are null when the user chooses them. */
-export function accountFaults(
+export const accountFaults = (
   { tier, email, username }: Pick<Invitation, 'tier' | 'email' | 'username'>,
   tiers: readonly string[],
-): FieldFaults {
-  return {
-    ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
-    ...(email === null ? {} : emailFaults(email)),
-    ...(username === null ? {} : usernameFaults(username)),
-  };
-}
+): FieldFaults => ({
+  ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
+  ...(email === null ? {} : emailFaults(email)),
+  ...(username === null ? {} : usernameFaults(username)),
+});
 
 /** Whether two addresses or names are the same, in any form of their letters. */
 export const isSameName = (a: string, b: string): boolean =>
   comparable(a).toLowerCase() === comparable(b).toLowerCase();
 
 /** Faults of what the accepting person entered: an invitation may be for one address or name only. */
-export function acceptFaults(
+export const acceptFaults = (
   { email, username }: Invitation,
   entered: { readonly email: string; readonly username: string },
-): FieldFaults {
-  return {
-    ...(email === null || isSameName(email, entered.email)
-      ? {}
-      : { email: `must be ${email}, which was invited` }),
-    ...(username === null || isSameName(username, entered.username)
-      ? {}
-      : { username: `must be ${username}, which was invited` }),
-  };
-}
+): FieldFaults => ({
+  ...(email === null || isSameName(email, entered.email)
+    ? {}
+    : { email: `must be ${email}, which was invited` }),
+  ...(username === null || isSameName(username, entered.username)
+    ? {}
+    : { username: `must be ${username}, which was invited` }),
+});

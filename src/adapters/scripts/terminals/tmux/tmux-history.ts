@@ -35,9 +35,8 @@ export function snapshotOf(
 }
 
 /** Without the partial line at the cut. */
-function wholeLines(lines: Buffer, maxBytes: number): Buffer {
-  return lines.length > maxBytes ? lines.subarray(lines.indexOf('\n') + 1) : lines;
-}
+const wholeLines = (lines: Buffer, maxBytes: number): Buffer =>
+  lines.length > maxBytes ? lines.subarray(lines.indexOf('\n') + 1) : lines;
 
 /** The most last lines that fit into the JSON limit. */
 function newest(lines: string, maxJsonBytes: number): string {
