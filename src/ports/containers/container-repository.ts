@@ -52,6 +52,9 @@ export interface ContainerRepository {
   touch(dbId: string): Promise<void>;
   /** By id alone, deleted ones included: for work that was authorized before. */
   findAny(dbId: string): Promise<Container | null>;
-  /** All live rows, for the reconciler only. */
+  /**
+   * All live rows, for work on all of them alone. In an installation with many they are of several moments: each that
+   * was live all the time is there once.
+   */
   listAllLive(): Promise<readonly Container[]>;
 }
