@@ -46,6 +46,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   snapshot_needs_start: { next: 'Start it: berth start NAME' },
   kept_limit_reached: { next: 'Erase a deleted one for good: berth rm --purge NAME' },
   name_taken: { next: 'See yours: berth ls' },
+  engine_right_missing: { next: 'Ask an administrator to grant it: see docs/cluster.md.' },
   command_lost: AS_PROCESS,
   command_abandoned: AS_PROCESS,
   image_not_found: { next: 'See the images in the page, or GET /api/images.' },

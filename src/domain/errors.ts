@@ -40,6 +40,8 @@ export type DomainError =
   | { readonly code: 'too_many_processes' }
   /** No turn at the engine in time. */
   | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
+  /** `right`: what the engine does not let the service do, in the engine's words. */
+  | { readonly code: 'engine_right_missing'; readonly right: string }
   /** The connection to the engine broke before it reported the outcome. */
   | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
   /** For a client that resumes a command. */
@@ -174,4 +176,5 @@ export type EngineRefusal =
       readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere' | 'agent_unresponsive';
       readonly retryAfterSeconds: number;
     }
+  | { readonly code: 'engine_right_missing'; readonly right: string }
   | { readonly code: 'image_unavailable' | 'engine_full' };

@@ -68,10 +68,16 @@ else {
     t.equal(await becomes(SECOND, 'Unknown'), 'Unknown', 'the cluster takes it for lost');
     const asked = await call('POST', `${url}/exec`, { command: ['true'] });
     t.match([asked.status, asked.body['code']], [503, 'container_unresponsive']);
+    const start = () => call('POST', `${url}/start`);
+    const begun = await eventually(start, ({ status }) => status === 503, PATIENT);
+    t.match(
+      [begun.status, begun.body['code']],
+      [503, 'container_unresponsive'],
+      'nobody knows whether it runs',
+    );
     const stopped = await call('POST', `${url}/stop`);
     t.match(stopped.status, /^(202|503)$/, 'nobody knows whether its programs have ended');
-    // Whatever the answer: nothing may run beside them.
-    await call('POST', `${url}/start`);
+    t.not((await start()).status, 200, 'nothing may run beside them');
     await eventually(
       () => performance.now() - cutMs,
       (ms) => ms > CUT_OFF_MS,

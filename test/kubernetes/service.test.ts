@@ -131,6 +131,23 @@ t.test('a Pod deleted from outside is a stopped container, which starts again wi
 });
 
 if (cluster.orders !== null) {
+  t.test('a missing right is named to whoever needs it', async (t) => {
+    const { rules } = JSON.parse(await inNamespace('get', 'role', 'berth', '-o', 'json'));
+    const grant = (granted: readonly object[]) =>
+      inNamespace('patch', 'role', 'berth', '--type=merge', '-p', JSON.stringify({ rules: granted }));
+    const isExec = ({ resources }: { resources: readonly string[] }) => resources.includes('pods/exec');
+    await grant(rules.filter((rule: { resources: readonly string[] }) => !isExec(rule)));
+    try {
+      const ask = () => call('POST', `${url}/exec`, { command: ['true'] });
+      const refused = await eventually(ask, ({ status }) => status === 503, PATIENT);
+      t.match(refused.body, { code: 'engine_right_missing', error: /: get pods\/exec$/ });
+    } finally {
+      await grant(rules);
+    }
+    const again = () => inside(call, dbId, 'echo granted');
+    t.equal(await eventually(again, (seen) => seen === 'granted\n', PATIENT), 'granted\n');
+  });
+
   t.test('a killed API server loses nothing: a stop is done, or taken back', async (t) => {
     await inside(call, dbId, 'echo kept > canary');
     const stopped = call('POST', `${url}/stop`);

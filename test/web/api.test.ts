@@ -66,6 +66,12 @@ t.test('every failure says what happened and what to do next', async (t) => {
     'Failed to start container',
   );
   t.match(explain(errorOf(429, { code: 'rate_limited' }, '40')).next, /40 s/);
+  const lacks = errorOf(
+    503,
+    { error: 'the service lacks a right: get pods', code: 'engine_right_missing' },
+    null,
+  );
+  t.match(explain(lacks), { title: /lacks a right: get pods/, next: 'Ask an administrator to grant it.' });
 });
 
 t.test('a create blocked by deleted containers leads to them', async (t) => {

@@ -47,6 +47,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'this container does not respond: try again in a few seconds, or stop the container and start it again',
   ],
+  engine_right_missing: [503, 'the service lacks a right in its container engine'],
   command_outcome_unknown: [
     503,
     'the command was sent, but the connection to the container engine or the machine was lost: it may have finished, or still be running. Check before you repeat it',

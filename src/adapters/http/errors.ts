@@ -41,6 +41,9 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   if (error.code === 'kept_limit_reached') {
     return reply.code(status).send({ error: keptWords(message, error.names), code: error.code });
   }
+  if (error.code === 'engine_right_missing') {
+    return reply.code(status).send({ error: `${message}: ${error.right}`, code: error.code });
+  }
   if (error.code === 'unauthorized' && error.ended !== undefined) {
     return reply.code(status).send({ error: message, code: error.code, reason: error.ended });
   }

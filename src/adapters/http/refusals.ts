@@ -8,6 +8,7 @@ export const INSIDE = [
   'container_paused',
   'engine_busy',
   'container_unresponsive',
+  'engine_right_missing',
   'agent_elsewhere',
   'agent_unresponsive',
   'not_for_agents',
@@ -32,7 +33,7 @@ export const FILE = [
 export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy', 'not_for_agents'] as const;
 
 /** Of what the engine does to a container. */
-export const ENGINE = ['engine_busy', 'container_unresponsive'] as const;
+export const ENGINE = ['engine_busy', 'container_unresponsive', 'engine_right_missing'] as const;
 
 /** Of changes that need a recent sign-in, the password or a code. */
 export const CONFIRMATION = [

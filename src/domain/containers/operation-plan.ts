@@ -7,7 +7,8 @@ const DONE: Step = { do: 'finish', outcome: 'done' };
 const UNCHANGED: Step = { do: 'finish', outcome: 'unchanged' };
 
 /** Whether the engine container has programs, which use the volume. */
-const isUp = (state: ObservedState): boolean => state === 'running' || state === 'paused';
+const isUp = (state: ObservedState): boolean =>
+  state === 'running' || state === 'ending' || state === 'paused';
 
 /** The next step of an operation, given the facts. If a step was not done, the same one is planned again. */
 export function nextStep(operation: Operation, facts: Facts): Step {
@@ -50,6 +51,7 @@ function runFresh({ fresh }: Facts): Step {
   switch (fresh) {
     case 'gone':
       return { do: 'create_fresh' };
+    case 'ending':
     case 'paused':
     case 'stopped':
       return start('fresh');
@@ -63,6 +65,8 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
   switch (facts.old) {
     case 'running':
       return before.state === 'running' ? UNCHANGED : commit('old');
+    // What ends would soon not run: the engine starts it once it has ended.
+    case 'ending':
     case 'paused':
     case 'stopped':
       return start('old');

@@ -60,7 +60,8 @@ export type Operation = {
   readonly newOwnerId?: string;
 };
 
-export type ObservedState = 'running' | 'paused' | 'stopped' | 'gone';
+/** `ending`: asked to end, and its programs may still run. */
+export type ObservedState = 'running' | 'ending' | 'paused' | 'stopped' | 'gone';
 
 /** The engine's view of the operation's two containers. */
 export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };

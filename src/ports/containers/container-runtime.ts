@@ -11,7 +11,16 @@ export type RuntimeHandle = {
 
 /** The engine's present state. `gone` is an answer of a healthy engine, never a guess about a silent one. */
 export type ObservedContainer =
-  | { readonly kind: 'running'; readonly startedAt: Date }
+  /**
+   * `isEnding`: it has been asked to end, and its programs may still run. `isSilent`: its node does not answer the engine,
+   * so it ran when last heard of.
+   */
+  | {
+      readonly kind: 'running';
+      readonly startedAt: Date;
+      readonly isEnding?: true;
+      readonly isSilent?: true;
+    }
   /** Frozen from outside Berth; the next start resumes it. */
   | { readonly kind: 'paused' }
   | { readonly kind: 'stopped'; readonly exitCode: number }
@@ -107,6 +116,19 @@ export class RuntimeBusy extends RuntimeUnavailable {
     super(`not done: ${code}`, options);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/**
+ * The engine answers, but does not let the service do this. `right`: what it misses, in the engine's words, such as
+ * `create pods/exec`.
+ */
+export class RightMissing extends RuntimeUnavailable {
+  override name = 'RightMissing';
+  readonly right: string;
+  constructor(right: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.right = right;
   }
 }
 

@@ -6,6 +6,7 @@ import { ApiFailure, orNull } from '../../../src/adapters/kubernetes/client/api-
 import { clusterAccess } from '../../../src/adapters/kubernetes/client/cluster-access.ts';
 import { Bare } from '../../../src/adapters/kubernetes/client/objects.ts';
 import { watchObjects } from '../../../src/adapters/kubernetes/client/watch.ts';
+import { RightMissing, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import { type StandInCluster, startStandInCluster } from '../../support/kubernetes/api-server.ts';
 import { rolesNotRead } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
@@ -54,7 +55,8 @@ t.test('refusals and broken connections have the words of the port', async (t) =
   refuse(429, 'TooManyRequests');
   await t.rejects(get(), { name: 'RuntimeBusy', code: 'engine_busy' });
   cluster.refuseNext('get', 'secrets', rolesNotRead('one'));
-  await t.rejects(get(), { name: 'RuntimeUnavailable' }, 'an API server that has just started');
+  await t.rejects(get(), { name: 'RightMissing', right: 'get secrets', message: /berth-containers/ });
+  t.ok(new RightMissing('', '') instanceof RuntimeUnavailable, 'as an API server says that has just started');
   refuse(403, 'Forbidden');
   const refused = await get().catch((error: unknown) => error);
   t.ok(refused instanceof ApiFailure && refused.status === 403);

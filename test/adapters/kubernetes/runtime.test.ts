@@ -75,7 +75,34 @@ t.test('a Pod on a lost node is never given up for another', async (t) => {
   await t.rejects(runtime.remove(handle), lost);
   const [after] = cluster.store.all('pods');
   t.equal(after?.metadata.uid, before?.metadata.uid, 'it may still run');
-  t.match(await runtime.observe(handle), { kind: 'running' });
+  t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
+});
+
+t.test('what runs on a node that does not answer is known to be so', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  const conditions = (ready: string, containersReady: string) =>
+    cluster.store.update('pods', `ws-${spec.dbId}`, (pod) => ({
+      ...pod,
+      status: {
+        ...pod['status'],
+        conditions: [
+          { type: 'Ready', status: ready },
+          { type: 'ContainersReady', status: containersReady },
+        ],
+      },
+    }));
+  for (const [ready, containersReady, isSilent] of [
+    ['True', 'True', undefined],
+    ['False', 'True', true],
+    // By its kubelet, which answers.
+    ['False', 'False', undefined],
+  ] as const) {
+    conditions(ready, containersReady);
+    t.match(await runtime.observe(handle), { kind: 'running', isSilent });
+  }
 });
 
 t.test('a stop answers when the programs have ended, and the next start waits for the old Pod', async (t) => {

@@ -5,6 +5,7 @@ import { readConfig } from '../../../src/app/main/config.ts';
 import { useCluster } from '../../../src/app/main/engine/use-cluster.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { startStandInCluster } from '../../support/kubernetes/api-server.ts';
+import { notAllowed } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
 
 t.test('a cluster that does not answer is tried again, and then used', async (t) => {
@@ -39,8 +40,16 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
     },
   );
   t.teardown(() => stop());
-  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable', mend: /see the log/ });
   t.match(said, ['the cluster is not usable']);
+  const forbidden = { status: 403, reason: 'Forbidden', message: notAllowed('list', 'pods') };
+  // Long enough to be seen.
+  for (let n = 0; n < 50; n += 1) cluster.refuseNext('list', 'pods', forbidden);
+  const detail = 'Berth lacks a right in the cluster: list pods';
+  await eventually(
+    () => parts.engine,
+    (part) => part.detail === detail && part.mend === 'grant it: see docs/cluster.md',
+  );
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   t.match(runtime.capabilities, { keepsLayer: false }, 'known before it answers');
   await eventually(

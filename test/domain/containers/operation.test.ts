@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/containers/operation.ts';
 import { intentOf, nextStep } from '../../../src/domain/containers/operation-plan.ts';
 
-const SEEN: readonly ObservedState[] = ['running', 'paused', 'stopped', 'gone'];
+const SEEN: readonly ObservedState[] = ['running', 'ending', 'paused', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = [
   'create',
   'start',
@@ -72,8 +72,8 @@ function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = 
       continue;
     }
     [op, facts] = after(op, facts, step);
-    // A paused container uses its volume too.
-    bothRan ||= ['running', 'paused'].includes(facts.old) && facts.fresh === 'running';
+    // A paused container uses its volume too, and so may one that ends.
+    bothRan ||= ['running', 'ending', 'paused'].includes(facts.old) && facts.fresh === 'running';
   }
   throw new Error(`does not end: ${steps.join(', ')}`);
 }
@@ -153,6 +153,8 @@ t.test('each operation has its usual steps when nothing fails', async (t) => {
     ],
     ['start of a vanished one', { kind: 'start' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
     ['start of a running one', { kind: 'start' }, 'running', 'gone', 'finish unchanged'],
+    ['start of one that ends', { kind: 'start' }, 'ending', 'gone', 'start old, finish unchanged'],
+    ['stop of one that ends', { kind: 'stop' }, 'ending', 'gone', 'stop_old, commit old, finish done'],
     ['stop', { kind: 'stop' }, 'running', 'gone', 'stop_old, commit old, finish done'],
     [
       'stop of one shown as stopped',
@@ -226,7 +228,7 @@ t.test('every operation ends, from any phase and facts', async (t) => {
     ),
   );
   for (const { op, facts } of ways) t.doesNotThrow(() => play(op, facts), JSON.stringify([op, facts]));
-  t.equal(ways.length, 1152 * PROGRESS.length);
+  t.equal(ways.length, 1800 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
@@ -246,11 +248,13 @@ t.test('an update never runs two containers on one volume, wherever it fails', a
   }
 });
 
-t.test('an update of a paused container stops it before another one starts', async (t) => {
+t.test('an update of a container that is paused or ends stops it before another one starts', async (t) => {
   for (const carryOver of [false, true]) {
-    const end = play(operation({ carryOver }), { old: 'paused', fresh: 'gone' });
-    t.notOk(end.bothRan);
-    t.same(end.facts, { old: 'gone', fresh: 'running' });
+    for (const old of ['paused', 'ending'] as const) {
+      const end = play(operation({ carryOver }), { old, fresh: 'gone' });
+      t.notOk(end.bothRan);
+      t.same(end.facts, { old: 'gone', fresh: 'running' });
+    }
   }
 });
 
@@ -374,10 +378,10 @@ t.test('a container is stopped before it gets another owner, and runs again if i
     text(nextStep(operation({ kind: 'transfer', phase }), { old, fresh: 'gone' }));
   t.same(
     SEEN.map((old) => step('forward', old)),
-    ['stop_old', 'stop_old', 'commit old', 'commit old'],
+    ['stop_old', 'stop_old', 'stop_old', 'commit old', 'commit old'],
   );
   t.same(
     SEEN.map((old) => step('back', old)),
-    ['put_back', 'start old', 'start old', 'put_back'],
+    ['put_back', 'put_back', 'start old', 'start old', 'put_back'],
   );
 });

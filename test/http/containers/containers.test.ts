@@ -4,6 +4,7 @@ import { subscribeToTerminalNotices } from '../../../src/app/terminals/terminal-
 import {
   EngineFull,
   ImageUnavailable,
+  RightMissing,
   RuntimeBusy,
   RuntimeUnavailable,
 } from '../../../src/ports/containers/container-runtime.ts';
@@ -151,6 +152,7 @@ t.test('what an engine lacks is said in words, and the container stays as it was
   const cases = [
     [new ImageUnavailable('image secret.example/x'), 'image_unavailable'],
     [new EngineFull('node secret-1: Insufficient memory'), 'engine_full'],
+    [new RightMissing('create pods', '403 secret'), 'engine_right_missing'],
   ] as const;
   for (const [error, code] of cases) {
     const lacks = async (): Promise<never> => {
@@ -165,6 +167,7 @@ t.test('what an engine lacks is said in words, and the container stays as it was
       const answer = await call(method, path, body);
       t.match([answer.statusCode, answer.json()], [503, { code }], `${method} ${path}`);
       t.notMatch(answer.body, /secret/);
+      if (error instanceof RightMissing) t.match(answer.json().error, /lacks a right .*: create pods$/);
     }
     const { containers } = (await call('GET', '/api/containers')).json();
     t.match(containers, [{ status: 'stopped', name: 'dev' }]);
@@ -200,6 +203,32 @@ t.test('a container whose node does not answer is as it was, and the client may 
   };
   const restored = await call('POST', `${url}/restore`);
   t.match([restored.statusCode, restored.json()], [503, { code: 'engine_full' }]);
+});
+
+t.test('a start never claims that something runs which ends, or whose node does not answer', async (t) => {
+  const { runtime, call, url } = await aScene();
+  const { observe, start } = runtime;
+  runtime.observe = async () => ({ kind: 'running', startedAt: new Date(0), isSilent: true });
+  const answer = await call('POST', `${url}/start`);
+  t.match([answer.statusCode, answer.json().code], [503, 'container_unresponsive']);
+  t.equal(answer.headers['retry-after'], '5');
+  t.match((await call('GET', url)).json(), { status: 'running' }, 'as when last heard of');
+  runtime.observe = async () => ({ kind: 'running', startedAt: new Date(0), isEnding: true });
+  runtime.start = async (handle) => {
+    Object.assign(runtime, { observe, start });
+    await start(handle);
+  };
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+  t.equal(runtime.start, start, 'the engine has started it');
+  Object.assign(runtime, {
+    observe: async () => ({ kind: 'running', startedAt: new Date(0), isEnding: true }),
+    start: async () => {
+      throw new RuntimeBusy('container_unresponsive', 5);
+    },
+  });
+  const late = await call('POST', `${url}/start`);
+  t.match([late.statusCode, late.json().code], [503, 'container_unresponsive'], 'it does not end');
+  t.match((await call('GET', url)).json(), { status: 'running' });
 });
 
 t.test('a start refused by the engine leaves the container stopped, with the reason', async (t) => {

@@ -32,8 +32,8 @@ export type ExecServer = {
   readonly requests: ExecRequest[];
   /** Open connections. */
   readonly sockets: Set<WebSocket>;
-  /** Refuses the next upgrade like an API server. */
-  refuseNext(status: number, body: object): void;
+  /** Refuses the next upgrade like an API server, or with a text as a kubelet. */
+  refuseNext(status: number, body: object | string): void;
   /** Handles the next exec in place of `run`. */
   handleNext(handle: (socket: WebSocket, request: ExecRequest) => void): void;
 };
@@ -57,7 +57,7 @@ export async function startExecServer(t: Test, { run, protocol, autoPong }: Opti
     ...(autoPong === undefined ? {} : { autoPong }),
     handleProtocols: (asked) => (asked.has(protocol) ? protocol : false),
   });
-  const refusals: { readonly status: number; readonly body: object }[] = [];
+  const refusals: { readonly status: number; readonly body: object | string }[] = [];
   const handlers: ((socket: WebSocket, request: ExecRequest) => void)[] = [];
   const requests: ExecRequest[] = [];
   const sockets = new Set<WebSocket>();
@@ -70,7 +70,7 @@ export async function startExecServer(t: Test, { run, protocol, autoPong }: Opti
   server.on('upgrade', (message, raw, head) => {
     const refusal = refusals.shift();
     if (refusal !== undefined) {
-      const body = JSON.stringify(refusal.body);
+      const body = typeof refusal.body === 'string' ? refusal.body : JSON.stringify(refusal.body);
       const lines = [
         `HTTP/1.1 ${refusal.status} x`,
         'content-type: application/json',

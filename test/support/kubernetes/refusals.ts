@@ -53,11 +53,15 @@ export const tooLarge = (name: string): Refusal => ({
   message: `pods "${name}" is forbidden: node didn't have enough allocatable resources: memory, requested:68719476736, allocatable:8359190528`,
 });
 
+/** Of a missing right; the words of 1.20.2. */
+export const notAllowed = (verb: string, resource: string, name = 'one'): string =>
+  `${resource.split('/', 1)[0]} "${name}" is forbidden: User "system:serviceaccount:berth:berth" cannot ${verb} resource "${resource}" in API group "" in the namespace "berth-containers"`;
+
 /** Of a server that has not read its roles yet; the words of 1.20.2. */
 export const rolesNotRead = (name: string): Refusal => ({
   status: 403,
   reason: 'Forbidden',
-  message: `secrets "${name}" is forbidden: User "system:serviceaccount:berth:berth" cannot get resource "secrets" in API group "" in the namespace "berth-containers": RBAC: role.rbac.authorization.k8s.io "berth" not found`,
+  message: `${notAllowed('get', 'secrets', name)}: RBAC: role.rbac.authorization.k8s.io "berth" not found`,
 });
 
 /** The words of 1.20.2. */

@@ -67,6 +67,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'This container has reached its process limit. Stop some processes, or restart the container.',
   container_unresponsive:
     'This container does not respond. Try again in a few seconds. If this keeps happening, stop the container and start it again.',
+  engine_right_missing: '{words} Ask an administrator to grant it.',
   engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
   file_outcome_unknown:
     'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
@@ -155,10 +156,11 @@ const byStatus = (error: BerthError, waitSeconds: number | null): Explanation =>
 /** An administrator's own words. */
 const quoted = (reason: string | null): string => (reason === null ? '' : `Reason: “${reason}”. `);
 
-function byCode({ code, reason }: BerthError, waitSeconds: number | null): Explanation | null {
+function byCode({ code, reason, message }: BerthError, waitSeconds: number | null): Explanation | null {
   const words = BY_CODE[code]
     ?.replace('{wait}', inSeconds(waitSeconds))
-    .replace('{reason}', () => quoted(reason));
+    .replace('{reason}', () => quoted(reason))
+    .replace('{words}', () => sentence(message));
   if (words === undefined) return null;
   const link = LINKS[code];
   return { ...inTwo(words), ...(link && { link }) };

@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
   EngineFull,
+  RightMissing,
   RuntimeBusy,
   RuntimeFailure,
   RuntimeUnavailable,
@@ -28,21 +29,34 @@ export class ApiFailure extends RuntimeFailure {
   }
 }
 
-/** The API server does not accept who Berth is, or has not read its roles yet. */
+/** The API server does not accept who Berth is. */
 export class CredentialsRefused extends RuntimeUnavailable {}
 
 const RETRY_SECONDS = 2;
-/** Of the authorization, in contrast to quotas and rules. */
-const NO_RIGHT = /^.* is forbidden: User "[^"]*" cannot \w+ resource /;
+
+/** Of the API server's authorization, in contrast to quotas and rules. */
+const NO_RIGHT = / is forbidden: User "[^"]*" cannot (\w+) resource "([^"]+)"/;
+/** Of a node, which does not let the API server start programs. */
+const NO_RIGHT_THERE = /\bForbidden \(user=([^,)]*), verb=(\w+), resource=(\w+)(?:, subresource=(\w+))?/;
+
+/** The right that a refusal with these words is for; null for any other refusal. */
+export function missingRight(words: string): string | null {
+  const [, verb, resource] = NO_RIGHT.exec(words) ?? [];
+  if (verb !== undefined) return `${verb} ${resource}`;
+  const [, user, act, kind, part] = NO_RIGHT_THERE.exec(words) ?? [];
+  return act === undefined ? null : `${act} ${part === undefined ? kind : `${kind}/${part}`} for ${user}`;
+}
 
 /** The fault of an answer with this status of 400 or above. `retryAfter`: that header. */
 export function failureOf(status: number, body: string, retryAfter: string | undefined): Error {
   const { message = body.slice(0, 500), reason = '' } = refusalIn(body) ?? {};
   const words = `${status} ${reason}: ${message}`;
   if (status === 429) return new RuntimeBusy('engine_busy', Number(retryAfter) || RETRY_SECONDS);
-  // Expired credentials say nothing about the containers, nor does a server that has not read its roles yet.
-  if (status === 401 || (status === 403 && NO_RIGHT.test(message)))
-    return new CredentialsRefused(`the cluster refuses Berth's credentials: ${words}`);
+  // A server that has not read its roles yet says this too, so it says nothing about the containers.
+  const right = missingRight(message);
+  if (right !== null) return new RightMissing(right, `the cluster does not let Berth ${right}: ${words}`);
+  // Expired credentials neither.
+  if (status === 401) return new CredentialsRefused(`the cluster refuses Berth's credentials: ${words}`);
   if (status >= 500) return new RuntimeUnavailable(`the cluster does not serve this now: ${words}`);
   return new ApiFailure(words, status, reason);
 }
@@ -51,6 +65,7 @@ export function failureOf(status: number, body: string, retryAfter: string | und
 export const isOfNode = (error: unknown): boolean =>
   error instanceof RuntimeUnavailable &&
   !(error instanceof RuntimeBusy) &&
+  !(error instanceof RightMissing) &&
   !(error instanceof CredentialsRefused);
 
 /** The node of a Pod does not act. `cause`: for the log. */

@@ -69,9 +69,11 @@ function observed(pod: Pod): ObservedContainer | null {
   const state = podState(pod);
   switch (state.kind) {
     case 'running':
-      return state;
+      return { kind: 'running', startedAt: state.startedAt, ...(state.isSilent && { isSilent: true }) };
     case 'ending':
-      return state.startedAt === null ? null : { kind: 'running', startedAt: state.startedAt };
+      return state.startedAt === null
+        ? null
+        : { kind: 'running', startedAt: state.startedAt, isEnding: true };
     case 'ended':
       return { kind: 'stopped', exitCode: state.exitCode };
     case 'starting':

@@ -7,10 +7,11 @@ export const MAIN = 'workspace';
  * What a Pod's status says of its workspace.
  * - `ended`: its first program has, or what prepares it failed, or it was evicted.
  * - `ending`: it is being deleted, and still runs if it has a start time; `hasEnded`: its programs have.
+ * - `isSilent`: the cluster has lost the node that it runs on.
  * - `fault`: why it does not start yet; `hasNoImage`: no node can get its image; `isUnplaced`: no node has room.
  */
 export type PodState =
-  | { readonly kind: 'running'; readonly startedAt: Date }
+  | { readonly kind: 'running'; readonly startedAt: Date; readonly isSilent: boolean }
   | {
       readonly kind: 'starting';
       readonly fault: string | null;
@@ -37,8 +38,14 @@ export function podState({ metadata, status = {} }: Pod): PodState {
     const words = [reason, message?.slice(0, MAX_WORDS)].filter(Boolean).join(': ');
     return { kind: 'ended', exitCode, why: status.message ?? (words || (status.reason ?? status.phase)) };
   }
-  if (startedAt !== null) return { kind: 'running', startedAt };
+  if (startedAt !== null) return { kind: 'running', startedAt, isSilent: isSilent(status) };
   return starting(status);
+}
+
+/** Of a node that does not answer, the cluster sets this one condition of its Pods. Kubelets set both. */
+function isSilent({ conditions = [] }: NonNullable<Pod['status']>): boolean {
+  const is = (wanted: string): string | undefined => conditions.find(({ type }) => type === wanted)?.status;
+  return is('Ready') === 'False' && is('ContainersReady') === 'True';
 }
 
 /** How a container ended without which the main one does not start. */

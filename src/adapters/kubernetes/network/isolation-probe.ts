@@ -72,7 +72,7 @@ function programsOf(client: ApiClient, namespace: Namespace): ContainerPrograms 
   const observe = async ({ runtimeId }: { runtimeId: string }): Promise<ObservedContainer> => {
     const pod = await namespace.get('pods', runtimeId);
     const state = pod && podState(pod);
-    return state?.kind === 'running' ? state : { kind: 'gone' };
+    return state?.kind === 'running' ? { kind: 'running', startedAt: state.startedAt } : { kind: 'gone' };
   };
   const podContainerOf = (pod: string) => ({ pod, container: MAIN });
   return clusterPrograms({ access: client.access, podContainerOf, observe, node: '' });

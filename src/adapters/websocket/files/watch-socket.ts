@@ -34,6 +34,7 @@ const REFUSALS = [
   'not_for_agents',
   'engine_busy',
   'container_unresponsive',
+  'engine_right_missing',
   'too_many_processes',
   'file_not_found',
   'file_outside',

@@ -37,6 +37,7 @@ const REFUSALS = [
   'container_not_running',
   'engine_busy',
   'container_unresponsive',
+  'engine_right_missing',
   'not_for_agents',
   'too_many_processes',
   'process_not_found',

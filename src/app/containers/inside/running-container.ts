@@ -9,6 +9,7 @@ import {
   ContainerPaused,
   NotOffered,
   OutcomeUnknown,
+  RightMissing,
   RuntimeBusy,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
@@ -71,8 +72,8 @@ export const mayContinue =
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
 /**
- * Turns engine errors into refusals: of a container that is paused or ended behind the row's back, one at its process limit, work
- * whose turn did not come, and what agents do not have.
+ * Turns engine errors into refusals: of a container that is paused or ended behind the row's back, one at its process
+ * limit, work whose turn did not come, a right that the service lacks, and what agents do not have.
  */
 export async function refuseIfStopped<T>(
   work: Promise<Result<T, DomainError>>,
@@ -82,6 +83,7 @@ export async function refuseIfStopped<T>(
   } catch (error) {
     if (error instanceof RuntimeBusy)
       return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
+    if (error instanceof RightMissing) return refuse({ code: 'engine_right_missing', right: error.right });
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
     if (error instanceof NotOffered)

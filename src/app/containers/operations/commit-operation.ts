@@ -178,7 +178,7 @@ export async function putBack(
   operation: StoredOperation,
   { old }: Facts,
 ): Promise<OperationState> {
-  const shown = old === 'running' ? 'running' : 'stopped';
+  const shown = old === 'running' || old === 'ending' ? 'running' : 'stopped';
   return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
 }
 

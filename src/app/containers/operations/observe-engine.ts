@@ -1,5 +1,10 @@
 import type { Facts, ObservedState, OperationKind } from '../../../domain/containers/operation.ts';
-import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
+import {
+  type ContainerObserver,
+  RuntimeBusy,
+  type RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
 /** The container from before the operation; null when there was none. */
@@ -19,8 +24,20 @@ export async function freshHandle(
   return await runtime.find(operation.dbId, freshGeneration(operation));
 }
 
-const stateOf = async (runtime: ContainerObserver, handle: RuntimeHandle | null): Promise<ObservedState> =>
-  handle === null ? 'gone' : (await runtime.observe(handle)).kind;
+/** Throws when a start would claim that something runs whose node does not answer. */
+async function stateOf(
+  runtime: ContainerObserver,
+  { kind, phase }: StoredOperation,
+  handle: RuntimeHandle | null,
+): Promise<ObservedState> {
+  if (handle === null) return 'gone';
+  const seen = await runtime.observe(handle);
+  if (seen.kind !== 'running') return seen.kind;
+  if (seen.isEnding === true) return 'ending';
+  if (seen.isSilent === true && kind === 'start' && phase === 'forward')
+    throw new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS);
+  return 'running';
+}
 
 /** The observed facts, and the container that the operation has made, if any. */
 export type EngineObservation = { readonly facts: Facts; readonly freshRuntimeId: string | null };
@@ -33,9 +50,9 @@ export async function observe(
 ): Promise<EngineObservation> {
   const observeFresh = async () => {
     const handle = await freshHandle(runtime, operation, node);
-    return { state: await stateOf(runtime, handle), runtimeId: handle?.runtimeId ?? null };
+    return { state: await stateOf(runtime, operation, handle), runtimeId: handle?.runtimeId ?? null };
   };
-  const observingOld = stateOf(runtime, oldHandle(operation, node));
+  const observingOld = stateOf(runtime, operation, oldHandle(operation, node));
   const hasFresh = mayHaveFresh(operation) || (operation.kind === 'start' && (await observingOld) === 'gone');
   const [old, fresh] = await Promise.all([
     observingOld,

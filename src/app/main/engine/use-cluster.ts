@@ -11,6 +11,7 @@ import { clusterCanary } from '../../../adapters/kubernetes/network/isolation-pr
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
+import { RightMissing } from '../../../ports/containers/container-runtime.ts';
 import type { Parts } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
@@ -64,7 +65,7 @@ export async function useCluster(
       connectLog.over('the cluster is in use');
     } catch (err) {
       connectLog.error({ err }, 'the cluster is not usable');
-      parts.engine = NOT_USABLE;
+      parts.engine = err instanceof RightMissing ? withoutRight(err) : NOT_USABLE;
       parts.disk = NOT_USABLE;
       if (signal.aborted) return;
       timer = setTimeout(() => {
@@ -121,6 +122,14 @@ const NOT_USABLE = {
   reason: 'unusable',
   mend: 'see the log, and docs/cluster.md',
 } as const;
+
+/** In the administrator's words: the log has those of the API server. */
+const withoutRight = ({ right }: RightMissing) =>
+  ({
+    ...NOT_USABLE,
+    detail: `Berth lacks a right in the cluster: ${right}`,
+    mend: 'grant it: see docs/cluster.md',
+  }) as const;
 
 const PULLED = { status: 'ready', detail: 'nodes pull an image when a container needs it' } as const;
 

@@ -13,6 +13,7 @@ import type {
 } from '../../../../src/ports/containers/inside/container-programs.ts';
 import { runHere } from '../../../support/kubernetes/exec-programs.ts';
 import { type ExecProtocol, endStatus, startExecServer } from '../../../support/kubernetes/exec-server.ts';
+import { notAllowed } from '../../../support/kubernetes/refusals.ts';
 import { standsStill, waitFor } from '../../../support/patience.ts';
 
 const V4 = 'v4.channel.k8s.io';
@@ -157,6 +158,17 @@ t.test('a refused exec is told by what the cluster says of it', async (t) => {
   }
   server.refuseNext(403, status('pods "ws-one" is forbidden', 'Forbidden'));
   await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /forbidden/ });
+  // The second is a kubelet's own text, the third is what an API server makes of it, the last that of a proxy between them.
+  const kubelet = 'Forbidden (user=kube-apiserver, verb=create, resource=nodes, subresource=proxy)';
+  for (const [code, answer, right] of [
+    [403, status(notAllowed('create', 'pods/exec'), 'Forbidden'), 'create pods/exec'],
+    [403, kubelet, 'create nodes/proxy for kube-apiserver'],
+    [500, status(`unable to upgrade connection: ${kubelet}`), 'create nodes/proxy for kube-apiserver'],
+    [500, status('unable to upgrade connection: Forbidden'), 'start programs on its nodes'],
+  ] as const) {
+    server.refuseNext(code, answer);
+    await t.rejects(start(['true']), { name: 'RightMissing', right }, 'an administrator can grant it');
+  }
   server.refuseNext(401, status('Unauthorized', 'Unauthorized'));
   await t.rejects(start(['true']), { name: 'RuntimeUnavailable' });
   server.refuseNext(429, status('too many requests', 'TooManyRequests'));
@@ -238,7 +250,8 @@ t.test('a connection that breaks is no end of the program', async (t) => {
   );
   await t.rejects(start(['true']), UNRESPONSIVE, 'its node is lost');
   failsWith('unable to upgrade connection: Forbidden (user=kube-apiserver, verb=create, resource=nodes)');
-  await t.rejects(start(['true']), { name: 'RuntimeFailure' }, 'its node is there, and refuses');
+  const right = 'create nodes for kube-apiserver';
+  await t.rejects(start(['true']), { name: 'RightMissing', right }, 'its node is there, and refuses');
 
   const cut = await start(['sh', '-c', 'echo begun; exec sleep 60']);
   const output = collected(cut);

@@ -9,6 +9,7 @@ import { memoryAccess, memoryRuntime } from '../../../../src/adapters/memory/ind
 import type { Ports } from '../../../../src/app/main/compose-options.ts';
 import {
   OutcomeUnknown,
+  RightMissing,
   RuntimeBusy,
   RuntimeUnavailable,
 } from '../../../../src/ports/containers/container-runtime.ts';
@@ -300,12 +301,15 @@ t.test("another user's container looks unknown, without asking the engine", asyn
 t.test("a full queue answers with a retry time, a missing engine with the route's failure", async (t) => {
   const busy = await aBoxOfAda(failing(new RuntimeBusy('engine_busy', 5)));
   const down = await aBoxOfAda(failing(new RuntimeUnavailable('no answer at /secret/socket')));
+  const lacks = await aBoxOfAda(failing(new RightMissing('get pods/exec', '403 of the user /secret')));
   for (const [method, path, payload, error] of ROUTES) {
     const refused = await busy.call(method, `${busy.url}${path}`, payload, NDJSON);
     const { statusCode, headers } = refused;
     t.same([statusCode, headers['retry-after'], refused.json().code], [503, '5', 'engine_busy'], path);
     const failed = await down.call(method, `${down.url}${path}`, payload, NDJSON);
     t.same([failed.statusCode, failed.json()], [500, { error, code: 'internal_error' }], path);
+    const barred = (await lacks.call(method, `${lacks.url}${path}`, payload, NDJSON)).json();
+    t.match(barred, { error: /lacks a right .*: get pods\/exec$/, code: 'engine_right_missing' }, path);
   }
 });
 
