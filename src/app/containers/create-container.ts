@@ -20,6 +20,7 @@ import {
 } from '../../domain/containers/lifetime/lifetime.ts';
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
+import { isFitted, type PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
@@ -32,6 +33,7 @@ import { checkNewContainer, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import { engineRefusal } from './operations/engine-refusal.ts';
+import type { WarmContainer } from './operations/new-operation.ts';
 import { pinged } from './operations/operation-deps.ts';
 import {
   findSnapshot,
@@ -94,11 +96,11 @@ export const createContainer =
       if (!isReady.ok) return isReady;
       const inserted = await insertContainer(deps, tx, request, planned.value, caller);
       if (!inserted.ok) return inserted;
-      const { container, warmRuntimeId } = inserted.value;
+      const { container, warm } = inserted.value;
       const { name, resources } = container;
       dbId = container.dbId;
       await note?.(tx, dbId);
-      return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
+      return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warm });
     };
     const of = snapshot === null ? {} : { snapshotId: snapshot.id };
     const operation = { kind: 'create', caller, origin, ...of } as const;
@@ -178,7 +180,7 @@ export async function insertContainer(
   { name, image, role, resources, lifetime, snapshot }: Plan,
   caller: Caller,
   newId: string = randomUUID(),
-): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
+): Promise<Result<{ container: Container; warm: WarmContainer | null }, DomainError>> {
   const ownerId = caller.user.id;
   // The user was deleted while the request waited.
   if (!(await tx.users.lock(ownerId))) return refuse({ code: 'unauthorized' });
@@ -206,11 +208,17 @@ export async function insertContainer(
     env,
     node: member?.node ?? settings.node,
     volume: member?.volume ?? volumeName(dbId),
+    diskQuota: member?.quota ?? 'soft',
   });
   const living = await withLifetime(tx, container, request, lifetime);
   if (snapshot !== null) await recordRoleSetup(tx, dbId, role, snapshot);
-  return ok({ container: living, warmRuntimeId: member?.runtimeId ?? null });
+  return ok({ container: living, warm: asWarm(member, resources) });
 }
+
+const asWarm = (member: PoolMember | null, wanted: Resources): WarmContainer | null =>
+  member === null || member.runtimeId === null
+    ? null
+    : { runtimeId: member.runtimeId, isFitted: isFitted(member, wanted) };
 
 /** Most containers have none, and need no second statement. */
 async function withLifetime(

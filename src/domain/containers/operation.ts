@@ -44,7 +44,7 @@ export type Operation = {
   readonly target: { readonly name: string; readonly resources: Resources };
   /** The fresh container was observed running for a second. */
   readonly verified: boolean;
-  /** The fresh container is from the warm pool and still has its original limits. */
+  /** The fresh container is from the warm pool and has other limits than requested. */
   readonly unfitted: boolean;
   /** Whether the volume existed before; null until checked. */
   readonly volumeKept: boolean | null;

@@ -1,3 +1,4 @@
+import type { Quota } from './disk-quota.ts';
 import type { Resources } from './resources.ts';
 
 /**
@@ -20,6 +21,8 @@ export type PoolMember = {
   readonly volume: string;
   /** null while it is being made. */
   readonly runtimeId: string | null;
+  /** How the size of its volume is enforced; null while unknown. */
+  readonly quota: Quota | null;
 };
 
 /** A member, and whether the process making or removing it is gone. */
@@ -70,3 +73,9 @@ const isOf = (one: PoolMember, { node, image, imageId, resources }: PoolModel): 
  */
 export const diskToClaim = (wanted: Resources, quota: 'hard' | 'soft'): number | null =>
   quota === 'hard' ? wanted.diskMb : null;
+
+/** Whether a member already is what the request wants, so that a create has nothing to set. */
+export const isFitted = ({ quota, resources }: PoolMember, wanted: Resources): boolean =>
+  quota !== null &&
+  resources.memoryMb === wanted.memoryMb &&
+  resources.cpuMillicores === wanted.cpuMillicores;

@@ -15,7 +15,8 @@ export type NewContainer = Pick<
   | 'env'
   | 'node'
   | 'volume'
->;
+> &
+  Partial<Pick<Container, 'diskQuota'>>;
 
 export type StateChange = {
   readonly state: ContainerState;

@@ -1,6 +1,10 @@
+import type { Quota } from '../../domain/containers/disk-quota.ts';
 import type { PoolMember, PoolModel, WatchedMember } from '../../domain/containers/warm-pool.ts';
 
 export type NewMember = PoolModel & Pick<PoolMember, 'dbId' | 'volume'>;
+
+/** A started member, and how the size of its volume is enforced; null while unknown. */
+export type MadeMember = { readonly runtimeId: string; readonly quota: Quota | null };
 
 /** The member that a create needs. */
 export type PoolClaim = Pick<PoolModel, 'node' | 'image' | 'imageId'> & {
@@ -17,7 +21,7 @@ export interface WarmPoolRepository {
   /** Inserts a member to be made, unless `size` are ready or being made, also under concurrency. */
   begin(member: NewMember, size: number, owner: string, leaseSeconds: number): Promise<boolean>;
   /** False when this owner has lost it. */
-  markReady(dbId: string, owner: string, runtimeId: string): Promise<boolean>;
+  markReady(dbId: string, owner: string, made: MadeMember): Promise<boolean>;
   /** Takes a member out of the pool for removal. False when it was claimed or is being removed. */
   retire(dbId: string, owner: string, leaseSeconds: number): Promise<boolean>;
   /** Deletes a removed member's row. */

@@ -36,7 +36,8 @@ export async function warmPoolRepositoryContract(
   const ready = async (owner: string, over: Partial<NewMember> = {}): Promise<string> => {
     const member = aMember(over);
     await begin(member, 100, owner, 60);
-    await warmPool.markReady(member.dbId, owner, member.dbId.replaceAll('-', '').repeat(2));
+    const runtimeId = member.dbId.replaceAll('-', '').repeat(2);
+    await warmPool.markReady(member.dbId, owner, { runtimeId, quota: 'hard' });
     return member.dbId;
   };
 
@@ -59,7 +60,7 @@ export async function warmPoolRepositoryContract(
       t.same(ids.toSorted(), made.toSorted(), 'each once, and nobody waited');
       t.match(
         claimed.find((one) => one?.dbId === made[0]),
-        { state: 'ready', resources, volume: `ws-${made[0]}` },
+        { state: 'ready', resources, volume: `ws-${made[0]}`, quota: 'hard' },
       );
       t.equal((await warmPool.ids()).size, 0);
     });
@@ -104,14 +105,17 @@ export async function warmPoolRepositoryContract(
       const [owner, other] = [randomUUID(), randomUUID()];
       const member = aMember();
       await begin(member, 1, owner, 60);
-      t.match(await warmPool.list(other, true), [{ state: 'making', abandoned: false, runtimeId: null }]);
+      t.match(await warmPool.list(other, true), [
+        { state: 'making', abandoned: false, runtimeId: null, quota: null },
+      ]);
       t.match(await warmPool.list(owner, true), [{ abandoned: true }], 'by its next run at once');
       t.notOk(await warmPool.retire(member.dbId, other, 60), 'by others not before the lease is over');
       await advance(90);
       t.match(await warmPool.list(other, false), [{ abandoned: true }]);
       t.ok(await warmPool.retire(member.dbId, other, 60));
       makers.set(member.dbId, other);
-      t.notOk(await warmPool.markReady(member.dbId, owner, 'a'.repeat(64)), 'the old maker is out');
+      const made = { runtimeId: 'a'.repeat(64), quota: null };
+      t.notOk(await warmPool.markReady(member.dbId, owner, made), 'the old maker is out');
     });
   });
 }

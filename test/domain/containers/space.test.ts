@@ -25,6 +25,7 @@ import {
 import { bytesOf, layerMb } from '../../../src/domain/containers/layer/layer-usage.ts';
 import {
   diskToClaim,
+  isFitted,
   type PoolModel,
   planPool,
   type WatchedMember,
@@ -176,6 +177,7 @@ const member = (dbId: string, over: Partial<WatchedMember> = {}): WatchedMember 
   state: 'ready',
   volume: `ws-${dbId}`,
   runtimeId: `r-${dbId}`,
+  quota: 'soft',
   abandoned: false,
   ...over,
 });
@@ -253,6 +255,18 @@ t.test('any pool is in order after two passes at most, and then left alone', asy
 t.test('only an enforced disk size must match', async (t) => {
   t.equal(diskToClaim(resources, 'soft'), null);
   t.equal(diskToClaim(resources, 'hard'), 2560);
+});
+
+t.test('a create sets the limits of a member that has others, or an unknown quota', async (t) => {
+  const cases: readonly [Partial<WatchedMember>, Partial<typeof resources>, boolean][] = [
+    [{}, {}, true],
+    [{}, { diskMb: 512 }, true],
+    [{}, { memoryMb: 1024 }, false],
+    [{}, { cpuMillicores: 1000 }, false],
+    [{ quota: null }, {}, false],
+  ];
+  for (const [over, wanted, fitted] of cases)
+    t.equal(isFitted(member('a', over), { ...resources, ...wanted }), fitted, JSON.stringify([over, wanted]));
 });
 
 t.test('a file counts at least 8 KiB, and carried-over data counts too', async (t) => {

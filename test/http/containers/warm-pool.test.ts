@@ -51,16 +51,32 @@ t.test('a create does not share the engine with the upkeep of the pool', async (
     await setImmediate();
     await resize(...args);
   };
-  await create({});
+  await create({ memory_mb: 1024 });
   isAnswered = true;
   await waitFor(() => seen.length > 0);
   t.same(seen[0], true);
 });
 
 t.test("the answer shows how the member's volume size is enforced", async (t) => {
-  const { runtime, members, create } = await withPool(t);
-  runtime.volumes.set(`ws-${members[0]}`, { quota: 'hard', usedBytes: 0, isResizable: true });
-  t.match(await create({}), { db_id: members[0], volume: { quota: 'hard' } });
+  const runtime = memoryRuntime();
+  const { volumeFacts } = runtime;
+  runtime.volumeFacts = async (volume) => {
+    const facts = await volumeFacts(volume);
+    return facts && { ...facts, quota: 'hard' };
+  };
+  for (const resources of [{}, { memory_mb: 1024 }]) {
+    const { members, create } = await withPool(t, { runtime });
+    t.match(await create(resources), { db_id: members[0], volume: { quota: 'hard' } });
+  }
+});
+
+t.test('limits that a member already has are not set again', async (t) => {
+  const runtime = memoryRuntime();
+  const asked: string[] = [];
+  runtime.resize = async ({ runtimeId }) => void asked.push(runtimeId);
+  const { members, create } = await withPool(t, { runtime });
+  t.match(await create({}), { db_id: members[0], status: 'running' });
+  t.same(asked, []);
 });
 
 t.test('a create with settings fixed at creation makes its own container', async (t) => {
@@ -110,7 +126,7 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
   };
   operations.busy = async () => {
     const before = await busy();
-    creating ??= create({});
+    creating ??= create({ memory_mb: 1024 });
     await claimed.promise;
     return before;
   };

@@ -75,7 +75,7 @@ const containerChanges = (
     if (nameInUse(state, container.ownerId, container.name)) throw new NameTaken(container.name);
     const owner = state.users.find((user) => user.id === container.ownerId);
     const ownerUsername = owner?.username ?? '';
-    const row: StoredContainer = { ...container, ...UNUSED, ownerUsername, createdAt: clock.now() };
+    const row: StoredContainer = { ...UNUSED, ...container, ownerUsername, createdAt: clock.now() };
     state.containers.push(row);
     return asContainer(state, row);
   },

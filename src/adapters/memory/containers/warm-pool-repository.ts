@@ -26,13 +26,13 @@ export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolReposi
     async begin(member, size, owner, leaseSeconds) {
       if (state.warmPool.filter((one) => one.state !== 'removing').length >= size) return false;
       const lease = { leaseOwner: owner, leaseUntil: leaseEnd(leaseSeconds) };
-      state.warmPool.push({ ...member, ...lease, state: 'making', runtimeId: null });
+      state.warmPool.push({ ...member, ...lease, state: 'making', runtimeId: null, quota: null });
       return true;
     },
-    markReady: async (dbId, owner, runtimeId) =>
+    markReady: async (dbId, owner, made) =>
       change((one) => one.dbId === dbId && one.leaseOwner === owner && one.state === 'making', {
         state: 'ready',
-        runtimeId,
+        ...made,
       }),
     retire: async (dbId, owner, leaseSeconds) =>
       change(

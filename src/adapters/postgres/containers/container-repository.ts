@@ -195,6 +195,7 @@ const toRow = (container: NewContainer) => ({
   state: 'creating' as const,
   node: container.node,
   volume: container.volume,
+  disk_quota: container.diskQuota,
 });
 
 /** undefined: unchanged */

@@ -49,10 +49,10 @@ const poolChanges = (
     });
   },
 
-  markReady: (dbId, owner, runtimeId) =>
+  markReady: (dbId, owner, { runtimeId, quota }) =>
     db
       .updateTable('warm_pool')
-      .set({ state: 'ready', runtime_id: runtimeId })
+      .set({ state: 'ready', runtime_id: runtimeId, disk_quota: quota })
       .where('db_id', '=', dbId)
       .where('lease_owner', '=', owner)
       .where('state', '=', 'making')
@@ -123,4 +123,5 @@ const toMember = (row: Selectable<WarmPoolTable>): PoolMember => ({
   resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
   volume: row.volume,
   runtimeId: row.runtime_id,
+  quota: row.disk_quota,
 });

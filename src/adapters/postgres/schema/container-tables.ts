@@ -156,6 +156,7 @@ export type WarmPoolTable = {
   disk_mb: number;
   volume: string;
   runtime_id: string | null;
+  disk_quota: Defaulted<'hard' | 'soft' | null>;
   lease_owner: string;
   lease_until: Date;
   created_at: Generated<Date>;

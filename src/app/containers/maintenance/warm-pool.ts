@@ -184,12 +184,13 @@ async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
     await checkpoint('pool after create');
     await runtime.start(handle);
     await checkpoint('pool after start');
-    if (!(await rows.markReady(dbId, owner, handle.runtimeId)))
+    const quota = (await runtime.volumeFacts(member.volume))?.quota ?? null;
+    if (!(await rows.markReady(dbId, owner, { runtimeId: handle.runtimeId, quota })))
       throw new Error('another process took it over');
     await checkpoint('pool after ready');
   } catch (error) {
     log.warn({ err: error, dbId }, 'a warm pool container did not start');
-    await remove(deps, { ...member, state: 'making', runtimeId: null });
+    await remove(deps, { ...member, state: 'making', runtimeId: null, quota: null });
     throw error;
   }
 }

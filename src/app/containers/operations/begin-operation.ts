@@ -6,7 +6,7 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { expectedStep, type KnownAtStart } from './execute-operation.ts';
-import { newOperation, type OperationRequest, stateDuring } from './new-operation.ts';
+import { newOperation, type OperationRequest, stateDuring, type WarmContainer } from './new-operation.ts';
 import { observe } from './observe-engine.ts';
 import { type EngineReady, LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
 
@@ -14,7 +14,7 @@ type Prepared = {
   readonly container: Container;
   readonly target: StoredOperation['target'];
   /** The pool member that a create uses. */
-  readonly warmRuntimeId?: string | null;
+  readonly warm?: WarmContainer | null;
 };
 
 /** Called on each attempt, since the row may have changed meanwhile. */
@@ -40,10 +40,10 @@ async function writeDown(
   { runtime, owner }: OperationDeps,
   tx: Repositories,
   request: OperationRequest,
-  { container, target, warmRuntimeId = null }: Prepared,
+  { container, target, warm = null }: Prepared,
   { observable = Promise.resolve() }: Pick<EngineReady, 'observable'>,
 ): Promise<BegunOperation> {
-  const operation = newOperation(request, container, target, owner, warmRuntimeId);
+  const operation = newOperation(request, container, target, owner, warm);
   const firstStep = expectedStep(operation);
   const { dbId, ownerId, state, stateReason, runtimeId } = container;
   const during = stateDuring(request.kind, state);

@@ -29,10 +29,12 @@ export type KnownAtStart = {
 };
 
 /** The first step if the row agrees with the engine. */
-export function expectedStep(operation: Operation): string {
+export function expectedStep(operation: Operation & Pick<StoredOperation, 'freshRuntimeId'>): string {
   const { state, runtimeId } = operation.before;
   const old = runtimeId === null ? 'gone' : state === 'running' ? 'running' : 'stopped';
-  return stepName(nextStep(operation, { old, fresh: operation.unfitted ? 'running' : 'gone' }));
+  return stepName(
+    nextStep(operation, { old, fresh: operation.freshRuntimeId === null ? 'gone' : 'running' }),
+  );
 }
 
 /**

@@ -20,6 +20,9 @@ export type OperationRequest = {
   readonly newName?: string;
 };
 
+/** A started container of the pool, and whether it already has the requested limits. */
+export type WarmContainer = { readonly runtimeId: string; readonly isFitted: boolean };
+
 /** The row's state during an operation; null: unchanged. */
 const DURING: { readonly [K in OperationKind]: ContainerState | null } = {
   create: 'creating',
@@ -40,7 +43,7 @@ export function newOperation(
   container: Container,
   target: StoredOperation['target'],
   owner: string,
-  warmRuntimeId: string | null,
+  warm: WarmContainer | null,
 ): Omit<StoredOperation, 'outcome'> {
   const { state, runtimeId, generation, resources } = container;
   return {
@@ -51,7 +54,7 @@ export function newOperation(
     before: { state, runtimeId: request.kind === 'restore' ? null : runtimeId, generation, resources },
     target,
     verified: false,
-    unfitted: warmRuntimeId !== null,
+    unfitted: warm?.isFitted === false,
     volumeKept: null,
     requestedBy: request.caller?.user.id ?? null,
     origin: request.origin,
@@ -60,7 +63,7 @@ export function newOperation(
     measured: false,
     leftBehind: null,
     refusal: null,
-    freshRuntimeId: warmRuntimeId,
+    freshRuntimeId: warm?.runtimeId ?? null,
     layerImage: null,
     leaseOwner: owner,
     ...(request.snapshotId === undefined
