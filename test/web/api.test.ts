@@ -85,7 +85,7 @@ t.test('a failure without a reason is attributed to an engine known to be down',
   t.notMatch(explain(new BerthError(409, 'container_busy', 'container is busy'), true).next, /engine/);
 });
 
-t.test('health names only the parts with a fault, and how to fix them', async (t) => {
+t.test('health names only the components with a fault, and how to fix them', async (t) => {
   const parts = {
     database: { status: 'ready' as const, detail: 'answers' },
     engine: {
@@ -103,28 +103,28 @@ t.test('health names only the parts with a fault, and how to fix them', async (t
     status: 'degraded',
     faults: [
       {
-        part: 'engine',
+        component: 'engine',
         status: 'down',
         detail: 'no engine',
         reason: 'missing',
-        mend: null,
+        advice: null,
         command: 'apt-get install docker.io',
       },
-      { part: 'image', status: 'down', detail: 'waits', reason: null, mend: null, command: null },
+      { component: 'image', status: 'down', detail: 'waits', reason: null, advice: null, command: null },
     ],
   });
   const plain = { status: 'degraded' as const };
   t.match(
     healthOf({ status: 'degraded', parts: { ...parts, engine: plain } }).faults[0],
-    { part: 'engine', detail: null, reason: null, mend: null, command: null },
+    { component: 'engine', detail: null, reason: null, advice: null, command: null },
     'reasons are for administrators',
   );
   t.same(healthOf(null), { status: 'unready', faults: [] });
 });
 
 t.test('a headline claims no more than is known of the isolation', async (t) => {
-  const aFault = (part: string, reason: Fault['reason'] = null): Fault => ({
-    ...{ part, status: 'degraded', detail: null, reason, mend: null, command: null },
+  const aFault = (component: string, reason: Fault['reason'] = null): Fault => ({
+    ...{ component, status: 'degraded', detail: null, reason, advice: null, command: null },
   });
   const cases: [Fault['reason'], RegExp][] = [
     ['open', /^Containers are not isolated/],

@@ -1,16 +1,16 @@
 import type { ReadyAnswer } from '../../../src/adapters/http/schema/service/service.ts';
 import { exchange, request } from './request.ts';
 
-/** One part of the service that is not well. */
+/** A component of the service that is not ready. */
 export type Fault = {
-  readonly part: string;
+  readonly component: string;
   readonly status: string;
   /** null unless the user is an administrator. */
   readonly detail: string | null;
   /** Why it is so; null unless the user is an administrator. */
   readonly reason: ReadyAnswer['parts']['engine']['reason'] | null;
-  /** The step that mends it, in words; null when there is none. */
-  readonly mend: string | null;
+  /** How to fix it, in words; null when there is nothing to say. */
+  readonly advice: string | null;
   /** The command in those words that can be copied; null when there is none. */
   readonly command: string | null;
 };
@@ -29,9 +29,10 @@ export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)
     .filter(([, { status }]) => status !== 'ready' && status !== 'testing')
-    .map(([part, { status, detail = null, reason = null, mend = '' }]) => {
+    .map(([component, { status, detail = null, reason = null, mend = '' }]) => {
       const command = commandIn(mend);
-      return { part, status, detail, reason, mend: mend === '' || mend === command ? null : mend, command };
+      const advice = mend === '' || mend === command ? null : mend;
+      return { component, status, detail, reason, advice, command };
     });
   return { status: body?.status ?? 'unready', faults };
 }

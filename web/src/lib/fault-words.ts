@@ -25,14 +25,17 @@ const OF_ISOLATION: { readonly [R in NonNullable<Fault['reason']>]?: string } = 
 };
 
 /** What is wrong, in one line. */
-export function headlineOf({ part, reason }: Fault, isAdmin: boolean): string {
-  const ofReason = isAdmin && part === 'isolation' && reason != null ? OF_ISOLATION[reason] : undefined;
-  return ofReason ?? (isAdmin ? HEADLINES : PLAINLY)[part] ?? `${part} has a problem`;
+export function headlineOf({ component, reason }: Fault, isAdmin: boolean): string {
+  const ofReason = isAdmin && component === 'isolation' && reason != null ? OF_ISOLATION[reason] : undefined;
+  return ofReason ?? (isAdmin ? HEADLINES : PLAINLY)[component] ?? `${component} has a problem`;
 }
 
 /** The faults that do not follow from another of them: without an engine, only that one. */
 export function causesIn(faults: readonly Fault[]): readonly Fault[] {
-  const follows = ({ part, reason }: Fault): boolean =>
-    ['image', 'disk'].includes(part) || (part === 'isolation' && [null, 'waiting'].includes(reason ?? null));
-  return faults.some(({ part }) => part === 'engine') ? faults.filter((fault) => !follows(fault)) : faults;
+  const follows = ({ component, reason }: Fault): boolean =>
+    ['image', 'disk'].includes(component) ||
+    (component === 'isolation' && [null, 'waiting'].includes(reason ?? null));
+  return faults.some(({ component }) => component === 'engine')
+    ? faults.filter((fault) => !follows(fault))
+    : faults;
 }

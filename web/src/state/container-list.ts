@@ -130,7 +130,8 @@ export function showContainers(query: ListQuery): void {
   void refreshContainers();
 }
 
-export const changeQuery = (part: Partial<ListQuery>): void => showContainers({ ...wanted.value, ...part });
+export const changeQuery = (change: Partial<ListQuery>): void =>
+  showContainers({ ...wanted.value, ...change });
 
 /** Keeps the list fresh until the returned function is called. */
 export function followContainers(): () => void {

@@ -8,7 +8,7 @@ export const health = signal<Health | null>(null);
 
 /** Whether containers can be neither made nor started now. */
 export const engineIsDown = (): boolean =>
-  health.value?.faults.some(({ part }) => part === 'engine') ?? false;
+  health.value?.faults.some(({ component }) => component === 'engine') ?? false;
 
 const WELL_MS = 30_000;
 const UNWELL_MS = 5_000;

@@ -17,7 +17,7 @@ export function HealthBanner() {
   return (
     <section class="banner" role="status" aria-label="Service status">
       {faults.map((fault) => (
-        <FaultLine key={fault.part} fault={isAdmin ? fault : withoutCause(fault)} isAdmin={isAdmin} />
+        <FaultLine key={fault.component} fault={isAdmin ? fault : withoutCause(fault)} isAdmin={isAdmin} />
       ))}
       {!isAdmin && <p class="fault-note">Your administrators see why, and what to do.</p>}
     </section>
@@ -25,8 +25,8 @@ export function HealthBanner() {
 }
 
 /** Commands for root are no business of others, whoever was signed in here before. */
-const withoutCause = ({ part, status }: Fault): Fault => ({
-  ...{ part, status, detail: null, reason: null, mend: null, command: null },
+const withoutCause = ({ component, status }: Fault): Fault => ({
+  ...{ component, status, detail: null, reason: null, advice: null, command: null },
 });
 
 function FaultLine({ fault, isAdmin }: { fault: Fault; isAdmin: boolean }) {
@@ -37,7 +37,7 @@ function FaultLine({ fault, isAdmin }: { fault: Fault; isAdmin: boolean }) {
         <strong>{headlineOf(fault, isAdmin)}</strong>
         {fault.detail !== null && (
           <p>
-            {sentence(fault.detail)} {fault.mend && `To fix it: ${fault.mend}.`}
+            {sentence(fault.detail)} {fault.advice && `To fix it: ${fault.advice}.`}
           </p>
         )}
         {fault.command && (

@@ -59,16 +59,15 @@ export function touchScrolling(host: HTMLElement): () => void {
     // why: a finger that rested before it left has no speed any more
     if (event.timeStamp - at.timeMs < 50) frame = requestAnimationFrame(glide(at, performance.now()));
   };
-  host.addEventListener('touchstart', onStart, { passive: true });
-  host.addEventListener('touchmove', onMove, { passive: false });
-  host.addEventListener('touchend', onEnd, { passive: false });
-  host.addEventListener('touchcancel', onEnd, { passive: false });
+  const ending = new AbortController();
+  const { signal } = ending;
+  host.addEventListener('touchstart', onStart, { passive: true, signal });
+  host.addEventListener('touchmove', onMove, { passive: false, signal });
+  host.addEventListener('touchend', onEnd, { passive: false, signal });
+  host.addEventListener('touchcancel', onEnd, { passive: false, signal });
   return () => {
     cancelAnimationFrame(frame);
-    host.removeEventListener('touchstart', onStart);
-    host.removeEventListener('touchmove', onMove);
-    host.removeEventListener('touchend', onEnd);
-    host.removeEventListener('touchcancel', onEnd);
+    ending.abort();
   };
 }
 

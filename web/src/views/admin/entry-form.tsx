@@ -54,7 +54,7 @@ type NamesProps = {
   /** The key of an existing entry never changes. */
   readonly isNew: boolean;
   readonly example: string;
-  readonly onInput: (part: Partial<Named>) => void;
+  readonly onInput: (change: Partial<Named>) => void;
   readonly faults: FieldFaults;
 };
 

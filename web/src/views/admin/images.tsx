@@ -27,7 +27,7 @@ const FIELDS = ['key', 'label', 'reference', 'digest', 'shell'];
 
 function ImageForm({ before, ...ending }: FormProps<Image>) {
   const [image, setImage] = useState(before ?? NEW);
-  const set = (part: Partial<Image>): void => setImage({ ...image, ...part });
+  const set = (fields: Partial<Image>): void => setImage({ ...image, ...fields });
   const { key: _, ...change } = image;
   return (
     <EntryForm

@@ -67,7 +67,7 @@ function bodyOf({ label, script, packages }: Draft): Omit<WholeRole, 'key'> {
 
 function RoleForm({ before, ...ending }: FormProps<WholeRole>) {
   const [draft, setDraft] = useState(() => draftOf(before));
-  const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
+  const set = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
   return (
     <EntryForm
       kind="roles"

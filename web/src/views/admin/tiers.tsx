@@ -131,7 +131,7 @@ function TierForm({ before, ...ending }: FormProps<Tier>) {
   const counts = (faults: FieldFaults) => ({
     tier,
     faults,
-    onInput: (part: Partial<Tier>) => setTier({ ...tier, ...part }),
+    onInput: (change: Partial<Tier>) => setTier({ ...tier, ...change }),
   });
   return (
     <EntryForm
@@ -186,7 +186,7 @@ type CountsProps = {
   readonly of: typeof OF_A_CONTAINER | typeof OF_A_USER;
   readonly tier: Tier;
   readonly faults: FieldFaults;
-  readonly onInput: (part: Partial<Tier>) => void;
+  readonly onInput: (change: Partial<Tier>) => void;
 };
 
 function Counts({ of, tier, faults, onInput }: CountsProps) {

@@ -62,7 +62,7 @@ type ChoiceProps = {
   readonly field: 'image' | 'role';
   readonly options: readonly { readonly key: string; readonly label: string }[];
   readonly body: NewContainer;
-  readonly onChange: (part: Partial<NewContainer>) => void;
+  readonly onChange: (change: Partial<NewContainer>) => void;
   readonly faults: FieldFaults;
   readonly hint?: string;
 };

@@ -48,7 +48,7 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
         <SizePicker
           tier={catalogue.tier}
           body={body}
-          onChange={(part) => setBody({ ...body, ...part })}
+          onChange={(change) => setBody({ ...body, ...change })}
           faults={form.faults}
         />
       )}

@@ -8,7 +8,7 @@ import { NumberField } from '../../ui/fields/number-field.tsx';
 type PickerProps = {
   readonly tier: Tier;
   readonly body: NewContainer;
-  readonly onChange: (part: Partial<Resources>) => void;
+  readonly onChange: (change: Partial<Resources>) => void;
   readonly faults: FieldFaults;
 };
 

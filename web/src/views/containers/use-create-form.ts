@@ -49,9 +49,9 @@ export function useCreating(onClose: () => void) {
     [],
   );
 
-  const change = (part: Partial<NewContainer>): void => {
+  const change = (fields: Partial<NewContainer>): void => {
     key.current = randomKey();
-    setBody((before) => ({ ...before, ...part }));
+    setBody((before) => ({ ...before, ...fields }));
   };
 
   /** Goes to the new shell, or stays with the list while the image still comes. */

@@ -42,8 +42,8 @@ export function AllContainers() {
   const [asked, setAsked] = useState<Asked | null>(null);
   const list = useAllContainers(query);
   useEffect(() => void loadLabels(), []);
-  const change = (part: Partial<AdminContainerQuery>): void => {
-    const next = { ...newest.current, ...part };
+  const change = (filters: Partial<AdminContainerQuery>): void => {
+    const next = { ...newest.current, ...filters };
     newest.current = next;
     setQuery(next);
     const search = next.owner === '' ? '' : `?owner=${encodeURIComponent(next.owner)}`;

@@ -14,7 +14,7 @@ const STATES = [
 
 type FilterProps = {
   readonly query: AdminContainerQuery;
-  readonly onChange: (part: Partial<AdminContainerQuery>) => void;
+  readonly onChange: (change: Partial<AdminContainerQuery>) => void;
 };
 
 /** Limits the list to a text, a state and an owner. */

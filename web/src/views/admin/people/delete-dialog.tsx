@@ -33,21 +33,7 @@ export function DeleteDialog({ user, onDeleted, onClose }: PersonDialogProps) {
             This cannot be undone. The audit keeps the name.
           </p>
           {user.containers > 0 && (
-            <fieldset class="checks">
-              <legend>{plural(user.containers, 'container')}</legend>
-              <Option
-                label="Delete"
-                hint="As usual: the files are kept for some days, then erased."
-                checked={choice === 'delete'}
-                onChoose={() => setChoice('delete')}
-              />
-              <Option
-                label="Give to another person"
-                hint="As they are, even while running. Shares end."
-                checked={choice === 'transfer'}
-                onChoose={() => setChoice('transfer')}
-              />
-            </fieldset>
+            <ContainersChoice count={user.containers} choice={choice} onChoose={setChoice} />
           )}
           {choice === 'transfer' && (
             <PersonField
@@ -64,6 +50,30 @@ export function DeleteDialog({ user, onDeleted, onClose }: PersonDialogProps) {
     </ConfirmedDialog>
   );
 }
+
+type ContainersChoiceProps = {
+  readonly count: number;
+  readonly choice: Choice;
+  readonly onChoose: (choice: Choice) => void;
+};
+
+const ContainersChoice = ({ count, choice, onChoose }: ContainersChoiceProps) => (
+  <fieldset class="checks">
+    <legend>{plural(count, 'container')}</legend>
+    <Option
+      label="Delete"
+      hint="As usual: the files are kept for some days, then erased."
+      checked={choice === 'delete'}
+      onChoose={() => onChoose('delete')}
+    />
+    <Option
+      label="Give to another person"
+      hint="As they are, even while running. Shares end."
+      checked={choice === 'transfer'}
+      onChoose={() => onChoose('transfer')}
+    />
+  </fieldset>
+);
 
 type OptionProps = {
   readonly label: string;
