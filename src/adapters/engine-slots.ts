@@ -64,10 +64,8 @@ export function engineSlots() {
   let report = (_wait: EngineWait): void => {};
 
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
-    const code =
-      isUnresponsive(queue.now(), runtimeId) || suspects.has(runtimeId)
-        ? 'container_unresponsive'
-        : 'engine_busy';
+    const isStuck = isUnresponsive(queue.now(), runtimeId) || suspects.has(runtimeId);
+    const code = isStuck ? 'container_unresponsive' : 'engine_busy';
     report({ work: 'calls', seconds, outcome: code });
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }

@@ -50,9 +50,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
   const { backend, runtime } = deps.engine;
-  const queue = terminalQueue(opening);
-  const { repositories } = deps.storage;
-  const { check, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
   const openings = terminalOpening({
     ...{ storage: deps.storage, backend, clock, log: deps.log, connections, registry },
     peers: { observer, sync, shared },
@@ -60,9 +57,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   });
 
   return {
-    /** Before the upgrade: the checks alone, or also the wait for a turn. */
-    check,
-    admit,
+    ...admission(deps, registry, opening),
 
     open: openings.open,
 
@@ -73,8 +68,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
     ...ofThisProcess(registry),
-
-    waiting: queue.waiting,
 
     /** In every process. */
     closeAll: sync.closeAll,
@@ -89,9 +82,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     begin: (): Promise<void> => records.removeAllOf(replica),
 
     leases,
-
-    /** Refuses waiting and future requests. */
-    refuseNew: queue.shut,
 
     /** Resolves when no socket has a terminal and every end is on record. */
     over: openings.over,
@@ -112,6 +102,23 @@ function openTerminals(deps: TerminalDeps, listener: ReturnType<typeof terminalA
   const registry = new TerminalRegistry({ leases, log, monotonicMs, listener, screens: deps.engine.screens });
   const connections = connectionRecords(registry, deps.clock, me.replica);
   return { leases, registry, connections, sync: syncOf(registry, deps), shared: sharedIn(registry, deps) };
+}
+
+/** Before the upgrade: the checks alone (`check`), or also the wait for a turn (`admit`). */
+function admission(
+  { storage: { repositories }, engine: { backend }, clock }: TerminalDeps,
+  registry: TerminalRegistry,
+  options?: TerminalQueueOptions,
+) {
+  const queue = terminalQueue(options);
+  return {
+    ...terminalAdmission({ repositories, backend, clock, registry, queue }),
+
+    waiting: queue.waiting,
+
+    /** Refuses waiting and future requests. */
+    refuseNew: queue.shut,
+  };
 }
 
 const ofThisProcess = (registry: TerminalRegistry) => ({

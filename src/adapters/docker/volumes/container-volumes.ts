@@ -106,9 +106,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     if ((await own(spec.volume)) !== null) {
       return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
     }
-    const { Labels, ...driver } = await prepared(disk, spec);
-    const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
-    const options = { Name: spec.volume, Labels: labels, ...driver };
+    const options = await prepared(disk, spec, instanceId);
     withoutImage.delete(spec.volume);
     await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
   };
@@ -164,18 +162,20 @@ function imageOf(images: VolumeImages | null, present: Docker.VolumeInspectInfo)
 /** The engine's options for a new volume, once that is prepared. */
 async function prepared(
   disk: DiskSettings,
-  { volume, resources }: Omit<VolumeSpec, 'image'>,
-): Promise<Partial<Docker.VolumeCreateOptions>> {
+  { volume, dbId, resources }: Omit<VolumeSpec, 'image'>,
+  instanceId: string,
+): Promise<Docker.VolumeCreateOptions> {
   const { images } = disk;
   const mode = hasImage(images, volume) ? 'image' : disk.mode;
   if (mode === 'none') throw new RuntimeFailure('a hard quota is required, but not available here');
-  const Labels: Record<string, string> = { [QUOTA_LABEL]: mode };
-  if (mode === 'engine') return { Labels, DriverOpts: { size: `${resources.diskMb}m` } };
-  if (mode === 'measured' || images === null) return { Labels };
+  const Labels = { [QUOTA_LABEL]: mode, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: dbId };
+  if (mode === 'engine') return { Name: volume, Labels, DriverOpts: { size: `${resources.diskMb}m` } };
+  if (mode === 'measured' || images === null) return { Name: volume, Labels };
   const image = images.imageOf(volume);
   await images.make(volume, image, resources.diskMb, disk.rootOwner);
   await images.mount(volume, image, null, 'strict');
-  return { Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts: bindOf(images.dataOf(volume)) };
+  const DriverOpts = bindOf(images.dataOf(volume));
+  return { Name: volume, Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts };
 }
 
 /** Without the mount there is nothing to bind, and the container does not start. */

@@ -33,10 +33,7 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return toRecording(made);
     },
 
-    async find(id, userId) {
-      const found = own(id, userId);
-      return found === undefined ? null : toRecording(found);
-    },
+    find: async (id, userId) => orNull(own(id, userId)),
 
     async page(userId, dbIds, request) {
       const all = state.recordings.filter(
@@ -69,7 +66,7 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
     async remove(id, userId) {
       const found = own(id, userId);
       state.recordings = state.recordings.filter((one) => one !== found);
-      return found === undefined ? null : toRecording(found);
+      return orNull(found);
     },
 
     async silent(forSeconds, replica) {
@@ -85,3 +82,6 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
 }
 
 const toRecording = ({ seenAt: _, ...recording }: StoredRecording): Recording => recording;
+
+const orNull = (stored: StoredRecording | undefined): Recording | null =>
+  stored === undefined ? null : toRecording(stored);

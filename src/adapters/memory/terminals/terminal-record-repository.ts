@@ -6,7 +6,7 @@ import {
   type TerminalRecord,
   type TerminalRecordRepository,
 } from '../../../ports/terminals/terminal-record-repository.ts';
-import type { MemoryState } from '../memory-state.ts';
+import type { MemoryState, StoredContainer } from '../memory-state.ts';
 
 type StoredRecord = TerminalRecord & { readonly closing: boolean };
 
@@ -29,6 +29,12 @@ function newestOf(state: MemoryState, key: string, now: Date): Date {
 
 const isAwayShortly = ({ state: { kind }, lastSeenAt }: MemoryState['agents'][number], now: Date): boolean =>
   kind === 'away' && lastSeenAt.getTime() > now.getTime() - AGENT_AWAY_SECONDS * 1000;
+
+function statusOf(state: MemoryState, { dbId, state: now, runtimeId }: StoredContainer, time: Date) {
+  const isAway = state.agents.some((one) => one.dbId === dbId && isAwayShortly(one, time));
+  const operation = state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null;
+  return { dbId, state: isAway ? 'running' : now, runtimeId, operation } as const;
+}
 
 const plain = ({ closing: _, ...record }: StoredRecord): TerminalRecord => record;
 
@@ -93,13 +99,6 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
     containerStatuses: async (dbIds) =>
       state.containers
         .filter(({ dbId }) => dbIds.includes(dbId))
-        .map(({ dbId, state: now, runtimeId }) => ({
-          dbId,
-          state: state.agents.some((one) => one.dbId === dbId && isAwayShortly(one, clock.now()))
-            ? 'running'
-            : now,
-          runtimeId,
-          operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,
-        })),
+        .map((container) => statusOf(state, container, clock.now())),
   };
 }

@@ -29,18 +29,13 @@ export type Sessions = ReturnType<typeof sessions>;
 
 /** The caller's own sessions; another user's looks unknown. */
 export function sessions({ storage: { repositories, inTransaction }, pendingSeen }: SessionDeps) {
-  const withPendingUse = (session: UserSession): UserSession => {
-    const pending = pendingSeen(session.id);
-    return pending !== null && pending > session.lastSeenAt ? { ...session, lastSeenAt: pending } : session;
-  };
-
   return {
     /** Active and recently revoked ones, newest first. */
     async list({ user, credential }: Caller): Promise<readonly ListedSession[]> {
       const current = credential.kind === 'login' ? credential.sessionId : null;
       const { sessions: owned, now, idleMinutes } = await repositories.sessions.listOwned(user.id);
       return owned
-        .map(withPendingUse)
+        .map((session) => seenAt(session, pendingSeen(session.id)))
         .filter((session) => sessionListed(session, now, idleMinutes))
         .map((session) => ({ ...session, isCurrent: session.id === current }));
     },
@@ -89,6 +84,9 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
     },
   };
 }
+
+const seenAt = (session: UserSession, pending: Date | null): UserSession =>
+  pending !== null && pending > session.lastSeenAt ? { ...session, lastSeenAt: pending } : session;
 
 /** Ends the unused enrolment codes too. */
 async function recordEnd(

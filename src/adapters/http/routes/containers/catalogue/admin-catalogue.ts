@@ -75,17 +75,19 @@ type Entries<T> = {
   readonly entries: EntryAdmin<T>;
 };
 
-const entryRoutes =
+const pathOf = (one: CatalogueKind): string => `/api/admin/${one}s`;
+
+const groupOf = (one: CatalogueKind): string => `admin${one.charAt(0).toUpperCase()}${one.slice(1)}s`;
+
+const config = (does: string) => ({ scope: 'admin', failure: `failed to ${does}` }) as const;
+
+const listRoute =
   <T>(kind: Entries<T>): Routes =>
   (http) => {
-    const { one, entries, toBody } = kind;
-    const path = `/api/admin/${one}s`;
-    const group = `admin${one.charAt(0).toUpperCase()}${one.slice(1)}s`;
-    const config = (does: string) => ({ scope: 'admin', failure: `failed to ${does}` }) as const;
-
+    const { one } = kind;
     http.get(
-      path,
-      operation(`${group}.list`, `List the ${one}s in full`, {
+      pathOf(one),
+      operation(`${groupOf(one)}.list`, `List the ${one}s in full`, {
         config: config(`list ${one}s`),
         querystring: kind.query,
         response: { 200: kind.list },
@@ -95,6 +97,14 @@ const entryRoutes =
         return { [`${one}s`]: items, ...next };
       },
     );
+  };
+
+const entryRoutes =
+  <T>(kind: Entries<T>): Routes =>
+  (http, tokens) => {
+    const { one, entries, toBody } = kind;
+    const [path, group] = [pathOf(one), groupOf(one)];
+    listRoute(kind)(http, tokens);
 
     http.post(
       path,
