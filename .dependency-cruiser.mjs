@@ -152,8 +152,15 @@ export default {
       comment:
         'adapters meet only in the composition root; the engines run the same scripts in their containers',
       severity: 'error',
-      from: { path: '^src/adapters/([^/]+)/' },
+      from: { path: '^src/adapters/((?!swarm/)[^/]+)/' },
       to: { path: '^src/adapters/([^/]+)/', pathNot: ['^src/adapters/$1/', '^src/adapters/scripts/'] },
+    },
+    {
+      name: 'swarm-nodes-are-docker-engines',
+      comment: 'containers of a swarm are those of the Docker engines of its nodes',
+      severity: 'error',
+      from: { path: '^src/adapters/swarm/' },
+      to: { path: '^src/adapters/([^/]+)/', pathNot: '^src/adapters/(swarm|docker|scripts)/' },
     },
     layer(
       'scripts-know-no-engine',

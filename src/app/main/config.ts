@@ -1,8 +1,10 @@
 import path from 'node:path';
+import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
 import type { ClusterAddress } from '../../adapters/kubernetes/client/cluster-access.ts';
 import type { OpenIdSettings } from '../../adapters/security/openid/openid-provider.ts';
+import type { NodeAddresses } from '../../adapters/swarm/client/nodes.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 import { Environment } from './environment.ts';
 
@@ -33,11 +35,13 @@ export type Config = {
   readonly oidc: OpenIdSettings | null;
   readonly logLevel: string;
   readonly warmPool: number;
-  readonly engine: 'auto' | 'external' | 'kubernetes';
+  readonly engine: 'auto' | 'external' | 'kubernetes' | 'swarm';
   readonly cluster: ClusterAddress & {
     /** null: the cluster's default. */
     readonly storageClass: string | null;
   };
+  /** Where the engines of a swarm's nodes answer. */
+  readonly swarm: NodeAddresses;
   readonly diskQuota: QuotaSetting;
   /** Free space that the host needs for anything new; null for a tenth or 5 GiB, whichever is smaller. */
   readonly diskFloorMb: number | null;
@@ -71,6 +75,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
   if (!invalid.has('BERTH_BUS_URL')) faults.push(...busFaults(env['BERTH_BUS_URL'] || undefined));
+  if (!invalid.has('BERTH_SWARM_NODES')) faults.push(...swarmFaults(env['BERTH_SWARM_NODES'] || undefined));
   faults.push(...oidcFaults(env));
   return faults.length > 0 ? { faults } : { config: toConfig(value as Environment) };
 }
@@ -106,6 +111,21 @@ function busFaults(setting: string | undefined): readonly string[] {
     return [`BERTH_BUS_URL must be ${descriptionOf('BERTH_BUS_URL')}`];
   }
 }
+
+/** The addresses of single nodes; null when the text is not such an object. */
+function nodeUrls(setting: string | undefined): Readonly<Record<string, string>> | null {
+  try {
+    const urls: unknown = JSON.parse(setting ?? '{}');
+    return Value.Check(Type.Record(Type.String(), Type.String({ pattern: '^(https?|tcp|unix)://.' })), urls)
+      ? urls
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const swarmFaults = (setting: string | undefined): readonly string[] =>
+  nodeUrls(setting) === null ? [`BERTH_SWARM_NODES must be ${descriptionOf('BERTH_SWARM_NODES')}`] : [];
 
 /** The provider needs both; the rest is of no use without it. */
 function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
@@ -165,6 +185,11 @@ function toConfig(env: Environment): Config {
       context: env.BERTH_KUBERNETES_CONTEXT ?? null,
       namespace: env.BERTH_KUBERNETES_NAMESPACE ?? null,
       storageClass: env.BERTH_KUBERNETES_STORAGE_CLASS ?? null,
+    },
+    swarm: {
+      template: env.BERTH_SWARM_NODE_URL,
+      byNode: nodeUrls(env.BERTH_SWARM_NODES) ?? {},
+      certPath: env.DOCKER_CERT_PATH ?? null,
     },
     diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,

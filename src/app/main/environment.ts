@@ -90,10 +90,22 @@ export const Environment = Type.Object({
     maximum: 100,
     description: 'a number from 0 to 100',
   }),
-  BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external'), Type.Literal('kubernetes')], {
-    default: 'auto',
-    description: 'auto, external or kubernetes',
+  BERTH_ENGINE: Type.Union(
+    ['auto', 'external', 'kubernetes', 'swarm'].map((engine) => Type.Literal(engine)),
+    { default: 'auto', description: 'auto, external, kubernetes or swarm' },
+  ),
+  DOCKER_CERT_PATH: Type.Optional(Type.String({ description: 'a folder' })),
+  BERTH_SWARM_NODE_URL: Type.String({
+    default: 'https://{addr}:2376',
+    pattern: '^(https?|tcp|unix)://.',
+    description: 'an https:// address with {addr}, {hostname} or {id}',
   }),
+  BERTH_SWARM_NODES: Type.Optional(
+    Type.String({
+      pattern: '^\\{',
+      description: 'a JSON object with the addresses of engines, by node id or host name',
+    }),
+  ),
   KUBECONFIG: Type.Optional(Type.String({ description: 'a file' })),
   BERTH_KUBERNETES_CONTEXT: Type.Optional(Type.String({ description: 'a context of the kubeconfig' })),
   BERTH_KUBERNETES_NAMESPACE: Type.Optional(

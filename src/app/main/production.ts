@@ -24,6 +24,7 @@ import { NODE } from './engine/attach-engine.ts';
 import { type EngineInUse, type EngineSetUp, useEngine } from './engine/container-engine.ts';
 import { findEngine } from './engine/find-engine.ts';
 import { useCluster } from './engine/use-cluster.ts';
+import { useSwarm } from './engine/use-swarm.ts';
 import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
 import { type Keys, loadKeys, rotate } from './keys/keys.ts';
@@ -185,6 +186,10 @@ async function openEngine({ config, log, opened, signal }: ProductionOptions): P
   if (config.engine === 'kubernetes') {
     opened.add('container engine', () => stop());
     return (setUp) => useCluster(stopWith, setUp);
+  }
+  if (config.engine === 'swarm') {
+    opened.add('container engine', () => stop());
+    return (setUp) => useSwarm(stopWith, setUp);
   }
   const searchLog = sparingLog(log);
   const engine = await findEngine(config, { log: searchLog, signal });

@@ -29,6 +29,7 @@ t.test('without settings the service listens on this machine only', async (t) =>
     logLevel: 'warn',
     engine: 'auto',
     cluster: { kubeconfig: null, context: null, namespace: null, storageClass: null },
+    swarm: { template: 'https://{addr}:2376', byNode: {}, certPath: null },
     diskQuota: 'auto',
     diskFloorMb: null,
     warmPool: 0,
@@ -56,6 +57,9 @@ t.test('settings are read with their types', async (t) => {
     BERTH_KUBERNETES_CONTEXT: 'prod',
     BERTH_KUBERNETES_NAMESPACE: 'berth-containers',
     BERTH_KUBERNETES_STORAGE_CLASS: 'fast',
+    DOCKER_CERT_PATH: '/etc/berth/certificates',
+    BERTH_SWARM_NODE_URL: 'https://{hostname}.example:2376',
+    BERTH_SWARM_NODES: '{"one":"https://10.0.0.1:2376"}',
   };
   t.match(config(env), {
     busUrl: 'rediss://berth:p%40ss@redis.example:6380/0',
@@ -120,7 +124,7 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
     'BERTH_BUS_URL must be a redis:// or rediss:// address, its password percent-encoded',
     'BERTH_DISK_FLOOR_MB must be a whole number of MB',
     'BERTH_DISK_QUOTA must be auto, hard or soft',
-    'BERTH_ENGINE must be auto, external or kubernetes',
+    'BERTH_ENGINE must be auto, external, kubernetes or swarm',
     'BERTH_ENGINE_POOL_MB must be a whole number of MB',
     'BERTH_JWT_SECRET must be one or two secrets of at least 32 characters each, separated by a comma',
     'BERTH_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace',
@@ -197,9 +201,19 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
     must: 'addresses or ranges, separated by commas',
   },
   BERTH_ENGINE: {
-    yes: ['auto', 'external', 'kubernetes'],
+    yes: ['auto', 'external', 'kubernetes', 'swarm'],
     no: ['own'],
-    must: 'auto, external or kubernetes',
+    must: 'auto, external, kubernetes or swarm',
+  },
+  BERTH_SWARM_NODE_URL: {
+    yes: ['https://{addr}:2376', 'tcp://{hostname}:2375'],
+    no: ['{addr}', 'ftp://{addr}'],
+    must: 'an https:// address with {addr}, {hostname} or {id}',
+  },
+  BERTH_SWARM_NODES: {
+    yes: ['{}', '{"one":"https://one:2376"}'],
+    no: ['one', '{', '{"one":1}', '{"one":"one"}', '[]'],
+    must: 'a JSON object with the addresses of engines, by node id or host name',
   },
   BERTH_KUBERNETES_NAMESPACE: {
     yes: ['a', 'berth-containers'],

@@ -24,6 +24,8 @@ export type CanarySettings = RuntimeSettings & {
   readonly image: string;
   /** Whether the engine is on this machine, so that a test service can listen here. */
   readonly isLocal: boolean;
+  /** What else no container may reach; default nothing. */
+  readonly around?: readonly Reached[];
 };
 
 /** Tries to reach a neighbour, a service of this machine, the engine and the metadata address. */
@@ -81,6 +83,7 @@ async function runProbe(
     [there, 'neighbour'],
     ...services.map((at) => [at, 'host'] as const),
     [`${METADATA}:80`, 'metadata'],
+    ...(settings.around ?? []).map(({ at, what }) => [at, what] as const),
   ]);
   const reached = await dial(programs, canary, [...kinds.keys()], ENGINE_SOCKETS);
   return reached.map((at) => ({ what: kinds.get(at) ?? 'engine', at }));

@@ -13,9 +13,11 @@ export type OneShot = {
   readonly instanceId: string;
   readonly image: string;
   readonly entrypoint: readonly string[];
-  readonly mount: OneShotMount;
+  readonly mount?: OneShotMount;
   readonly otherMount?: OneShotMount;
   readonly rights?: Pick<Docker.HostConfig, 'CapAdd' | 'PidsLimit'>;
+  /** In place of a container without a network: one that works on the engine's machine. */
+  readonly onHost?: Pick<Docker.HostConfig, 'NetworkMode' | 'UsernsMode' | 'Mounts'>;
 };
 
 /**
@@ -24,7 +26,7 @@ export type OneShot = {
  */
 export async function runOneShot<T>(
   { docker, change }: EngineCalls,
-  { instanceId, image, entrypoint, mount, otherMount, rights }: OneShot,
+  { instanceId, image, entrypoint, mount, otherMount, rights, onHost }: OneShot,
   use: (container: Docker.Container) => Promise<T>,
 ): Promise<T> {
   const container = await change(LIMITS.create, (abortSignal) =>
@@ -39,8 +41,9 @@ export async function runOneShot<T>(
         Memory: 128 * MIB,
         CapDrop: ['ALL'],
         SecurityOpt: ['no-new-privileges'],
-        Mounts: [mount, ...(otherMount === undefined ? [] : [otherMount])].map(asMount),
+        Mounts: [mount, otherMount].filter((each) => each !== undefined).map(asMount),
         ...rights,
+        ...onHost,
       },
       abortSignal,
     }),

@@ -33,13 +33,28 @@ export const run = (
     env: { ...programEnvironment(), ...options.env, PATH: adminPath(), LC_ALL: 'C' },
   });
 
+/** Runs a command on one machine: this one, or the machine of an engine. Never rejects. */
+export type Run = (
+  command: string,
+  args: readonly string[],
+  options?: Pick<CommandOptions, 'input'>,
+) => Promise<CommandResult>;
+
 /** Runs a command that must succeed, and returns its stdout. */
-export async function runOrThrow(
+export const runOrThrow = (
+  command: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> => mustSucceed(run, command, args, options);
+
+/** The same on the machine of `runThere`. */
+export async function mustSucceed(
+  runThere: Run,
   command: string,
   args: readonly string[],
   options: CommandOptions = {},
 ): Promise<string> {
-  const { code, stdout, stderr } = await run(command, args, options);
+  const { code, stdout, stderr } = await runThere(command, args, options);
   if (code === 0) return stdout;
   throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${lastLines(stderr || stdout, 3)}`);
 }

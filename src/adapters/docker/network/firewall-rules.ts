@@ -116,3 +116,7 @@ const table = (name: string, lines: readonly string[]): string => `*${name}\n${l
 /** The necessary openings: addresses outside the internal networks are reachable anyway. */
 export const neededOpenings = (openings: readonly Opening[], own: readonly string[]): readonly Opening[] =>
   openings.filter(({ address }) => isWithin(address, INTERNAL_NETWORKS) || own.includes(address));
+
+/** Names are asked of these addresses. */
+export const resolverOpenings = (resolvers: readonly string[]): readonly Opening[] =>
+  resolvers.map((address) => ({ address, port: 53, protocols: ['udp', 'tcp'] }));

@@ -1,5 +1,5 @@
 import { chainName } from '../engine/engine-names.ts';
-import { run, runOrThrow } from '../host/host-commands.ts';
+import { mustSucceed, type Run, run } from '../host/host-commands.ts';
 import { chainsOf, type FirewallPlan, ownRules, restoreScript, restoreScript6 } from './firewall-rules.ts';
 
 const WAIT = ['--wait', '5'] as const;
@@ -7,22 +7,23 @@ const WAIT = ['--wait', '5'] as const;
 /** An installation's rules, IPv4 then IPv6. */
 type Rules = readonly string[];
 
-/** Sets the rules. Throws when the packet filter refuses. */
+/** Sets the rules, here or on the machine of `runThere`. Throws when the packet filter refuses. */
 export async function applyFirewall(
   plan: FirewallPlan,
+  runThere: Run = run,
 ): Promise<{ readonly before: Rules; readonly after: Rules }> {
   const restore = ['--noflush', ...WAIT];
   const four = async (): Promise<readonly string[]> => {
-    const saved = await runOrThrow('iptables-save', []);
-    await runOrThrow('iptables-restore', restore, { input: restoreScript(plan, saved) });
-    return [saved, await runOrThrow('iptables-save', [])];
+    const saved = await mustSucceed(runThere, 'iptables-save', []);
+    await mustSucceed(runThere, 'iptables-restore', restore, { input: restoreScript(plan, saved) });
+    return [saved, await mustSucceed(runThere, 'iptables-save', [])];
   };
   const six = async (): Promise<readonly string[]> => {
     // Without IPv6 there is nothing to close.
-    const saved = await run('ip6tables-save', []);
+    const saved = await runThere('ip6tables-save', []);
     if (saved.code !== 0) return ['', ''];
-    await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
-    return [saved.stdout, (await run('ip6tables-save', [])).stdout];
+    await runThere('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
+    return [saved.stdout, (await runThere('ip6tables-save', [])).stdout];
   };
   const [of4, of6] = await Promise.all([four(), six()]);
   const rulesAt = (at: 0 | 1): Rules => [

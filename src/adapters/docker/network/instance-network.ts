@@ -13,7 +13,7 @@ import {
 import { bridgeName, chainName, INSTANCE_LABEL, networkName } from '../engine/engine-names.ts';
 import { isRoot, type Log, run, runOrThrow } from '../host/host-commands.ts';
 import { applyFirewall } from './firewall.ts';
-import { changedRules, neededOpenings, type Opening } from './firewall-rules.ts';
+import { changedRules, neededOpenings, type Opening, resolverOpenings } from './firewall-rules.ts';
 import { configuredResolvers, defaultRouteMtu, ownAddresses, takenAddresses } from './host-network.ts';
 import { packageOpenings } from './package-mirrors.ts';
 import { pickSubnet } from './subnet.ts';
@@ -90,8 +90,7 @@ async function protect(engine: Engine, assertRules: () => Promise<unknown>): Pro
 /** What the rules let through now. */
 async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
   const [resolvers, own] = await Promise.all([configuredResolvers(), ownAddresses()]);
-  const dns = resolvers.map((address): Opening => ({ address, port: 53, protocols: ['udp', 'tcp'] }));
-  return neededOpenings([...dns, ...mirrors], own);
+  return neededOpenings([...resolverOpenings(resolvers), ...mirrors], own);
 }
 
 type NetworkInfo = {

@@ -1,0 +1,154 @@
+import type Docker from 'dockerode';
+import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { engineCalls, LIMITS, orNull, statusOf } from '../../docker/engine/engine-client.ts';
+import type { Labels, Service, ServiceSpec, SwarmConfig, SwarmNode, Task } from './objects.ts';
+
+/** How often an update is tried that others overtake. */
+const UPDATE_TRIES = 20;
+/** Of a config, whose labels are what Berth needs. */
+const CONFIG_DATA = Buffer.from('berth').toString('base64');
+const NS_PER_SECOND = 1_000_000_000;
+
+export type Manager = ReturnType<typeof swarmManager>;
+
+const filterOf = (labels: Labels): readonly string[] =>
+  Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+
+/** The client's types omit the signal, and the version of an update. */
+type Loose = Readonly<Record<string, (options: object) => Promise<unknown>>>;
+
+/** A swarm by one of its managers. Everything here needs a majority of them. */
+export function swarmManager(docker: Docker) {
+  const ask = callsOf(docker);
+  return {
+    calls: ask.calls,
+    ...serviceCalls(docker, ask),
+    ...configCalls(docker, ask),
+
+    nodes: (): Promise<readonly SwarmNode[]> => ask.read(LIMITS.inspect, docker, 'listNodes'),
+
+    /** How often nodes must report, in seconds; a swarm calls a node lost after three times that. */
+    async heartbeatSeconds(): Promise<number> {
+      const swarm = await ask.read<SwarmSettings>(LIMITS.inspect, docker, 'swarmInspect');
+      return (swarm.Spec?.Dispatcher?.HeartbeatPeriod ?? 0) / NS_PER_SECOND;
+    },
+
+    /** The id of the node that this manager is. Throws when the engine is no manager. */
+    async ownNodeId(): Promise<string> {
+      const { Swarm } = await ask.read<{ Swarm?: SwarmInfo }>(LIMITS.inspect, docker, 'info');
+      if (Swarm?.ControlAvailable === true && Swarm.NodeID) return Swarm.NodeID;
+      throw new RuntimeUnavailable('the engine of DOCKER_HOST is not a manager of a swarm');
+    },
+  };
+}
+
+type Ask = ReturnType<typeof callsOf>;
+
+/** Calls of the client's methods, with the limits and errors of all calls to engines. */
+function callsOf(docker: Docker) {
+  const calls = engineCalls(docker);
+  const call = async <T>(thing: object, method: string, options: object): Promise<T> =>
+    (await (thing as Loose)[method]?.(options)) as T;
+  return {
+    calls,
+    read: async <T>(seconds: number, thing: object, method: string, options: object = {}): Promise<T> =>
+      await asked(calls.read(seconds, (abortSignal) => call<T>(thing, method, { ...options, abortSignal }))),
+    change: async <T>(thing: object, method: string, options: object = {}): Promise<T> =>
+      await asked(
+        calls.change(LIMITS.start, (abortSignal) => call<T>(thing, method, { ...options, abortSignal })),
+      ),
+  };
+}
+
+function serviceCalls(docker: Docker, { read, change }: Ask) {
+  /** null when there is none. By name or id. */
+  const service = (name: string): Promise<Service | null> =>
+    orNull([404], read<Service>(LIMITS.inspect, docker.getService(name), 'inspect'));
+
+  /** False when the service is no longer as it was read. */
+  async function tryUpdate({ ID, Version }: Service, spec: ServiceSpec): Promise<boolean> {
+    const update = { _query: { version: Version.Index }, _body: spec };
+    try {
+      await change(docker.getService(ID), 'update', update);
+      return true;
+    } catch (error) {
+      if (statusOf(error) === 404 || isOvertaken(error)) return false;
+      throw error;
+    }
+  }
+
+  return {
+    service,
+    tryUpdate,
+
+    /** Those with all of the labels, with how many of their tasks run. */
+    services: (labels: Labels): Promise<readonly Service[]> =>
+      read(LIMITS.list, docker, 'listServices', { filters: { label: filterOf(labels) }, status: true }),
+
+    /** False when one of this name exists. */
+    async createService(spec: ServiceSpec): Promise<boolean> {
+      return (await orNull([409], change<object>(docker, 'createService', spec))) !== null;
+    },
+
+    /**
+     * Changes the specification that the service has now, as often as others change it meanwhile. `changed` returns null
+     * when there is nothing to do. False when the service is gone.
+     */
+    async updateService(name: string, changed: (spec: ServiceSpec) => ServiceSpec | null): Promise<boolean> {
+      for (let tries = 0; tries < UPDATE_TRIES; tries += 1) {
+        const present = await service(name);
+        if (present === null) return false;
+        const spec = changed(present.Spec);
+        if (spec === null || (await tryUpdate(present, spec))) return true;
+      }
+      throw new RuntimeFailure(`the service ${name} is changed by others all the time`);
+    },
+
+    /** Absent is success. */
+    removeService: async (name: string): Promise<void> =>
+      void (await orNull([404], change(docker.getService(name), 'remove'))),
+
+    /** All tasks of a service that the swarm remembers. */
+    tasks: (name: string): Promise<readonly Task[]> =>
+      read(LIMITS.list, docker, 'listTasks', { filters: { service: [name] } }),
+  };
+}
+
+const configCalls = (docker: Docker, { read, change }: Ask) => ({
+  /** null when there is none. */
+  config: (name: string): Promise<SwarmConfig | null> =>
+    orNull([404], read<SwarmConfig>(LIMITS.inspect, docker.getConfig(name), 'inspect')),
+
+  configs: (labels: Labels): Promise<readonly SwarmConfig[]> =>
+    read(LIMITS.list, docker, 'listConfigs', { filters: { label: filterOf(labels) } }),
+
+  /** False when one of this name exists. */
+  async createConfig(name: string, labels: Labels): Promise<boolean> {
+    const config = { Name: name, Labels: labels, Data: CONFIG_DATA };
+    return (await orNull([409], change<object>(docker, 'createConfig', config))) !== null;
+  },
+
+  /** Absent is success. */
+  removeConfig: async (name: string): Promise<void> =>
+    void (await orNull([404], change(docker.getConfig(name), 'remove'))),
+});
+
+type SwarmSettings = { readonly Spec?: { readonly Dispatcher?: { readonly HeartbeatPeriod?: number } } };
+type SwarmInfo = { readonly NodeID?: string; readonly ControlAvailable?: boolean };
+
+/** The index of the update is not the current one: the words are the API's only sign. */
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof RuntimeFailure && /update out of sequence/i.test(error.message);
+
+const WITHOUT_MANAGERS =
+  /no leader|lost quorum|does not have a leader|context deadline exceeded|not a swarm manager/i;
+
+/** Without a majority of managers nothing is known: the manager answers so with an error of its own. */
+async function asked<T>(call: Promise<T>): Promise<T> {
+  return await call.catch((error: unknown) => {
+    const isSilent =
+      statusOf(error) === 503 || (error instanceof RuntimeFailure && WITHOUT_MANAGERS.test(error.message));
+    if (!isSilent) throw error;
+    throw new RuntimeUnavailable(`the swarm has no leader now: ${String(error)}`, { cause: error });
+  });
+}

@@ -1,0 +1,51 @@
+/** What Berth reads of a swarm's objects. */
+
+/** The labels of an object, by which an installation knows its own. */
+export type Labels = Readonly<Record<string, string>>;
+
+export type SwarmNode = {
+  readonly ID: string;
+  readonly Spec: { readonly Availability?: 'active' | 'pause' | 'drain' };
+  readonly Status: { readonly State?: string; readonly Addr?: string };
+  readonly Description: {
+    readonly Hostname?: string;
+    readonly Resources?: { readonly NanoCPUs?: number; readonly MemoryBytes?: number };
+  };
+};
+
+/** Only what Berth changes; the rest of a specification goes back as it came. */
+export type ServiceSpec = {
+  readonly Name: string;
+  readonly Labels: Labels;
+  readonly Mode: { readonly Replicated: { readonly Replicas: number } };
+  readonly TaskTemplate: { readonly ForceUpdate?: number } & Readonly<Record<string, unknown>>;
+} & Readonly<Record<string, unknown>>;
+
+export type Service = {
+  readonly ID: string;
+  readonly Version: { readonly Index: number };
+  readonly Spec: ServiceSpec;
+  /** Of a list that asked for it. */
+  readonly ServiceStatus?: { readonly RunningTasks: number };
+};
+
+export type Task = {
+  readonly ID: string;
+  readonly CreatedAt: string;
+  readonly NodeID?: string;
+  readonly DesiredState: string;
+  readonly Spec: { readonly ForceUpdate?: number };
+  readonly Status: {
+    readonly State: string;
+    readonly Timestamp: string;
+    readonly Message?: string;
+    readonly Err?: string;
+    readonly ContainerStatus?: { readonly ContainerID?: string; readonly ExitCode?: number };
+  };
+};
+
+/** A record that all managers keep. */
+export type SwarmConfig = {
+  readonly ID: string;
+  readonly Spec: { readonly Name: string; readonly Labels?: Labels | null };
+};

@@ -1,0 +1,94 @@
+import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
+import type { ContainerSnapshots } from '../../../ports/containers/container-images.ts';
+import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
+import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
+import type { Swarm } from '../swarm.ts';
+import { swarmDisk } from '../volumes/container-disk.ts';
+import { swarmObserver } from './container-observer.ts';
+import { createService } from './create-service.ts';
+import { containersOnNodes } from './node-containers.ts';
+
+/** Containers as services of one swarm, with all that belongs to them. */
+export function swarmRuntime(swarm: Swarm): ContainerEngine {
+  return {
+    capabilities: SWARM_CAPABILITIES,
+    ...lifecycle(swarm),
+    ...swarmObserver(swarm, swarm.settings),
+    ...swarmDisk(swarm),
+    ...NO_IMAGES,
+    ...NO_COPIES,
+  };
+}
+
+/** Each start makes a new container: only its volume stays. */
+export const SWARM_CAPABILITIES: EngineCapabilities = {
+  keepsLayer: false,
+  takesSnapshots: false,
+  measuresDisk: true,
+  hasRoot: true,
+};
+
+function lifecycle(swarm: Swarm): ContainerRuntime {
+  const { manager, records, services, volumes, locator, settings } = swarm;
+  const { node } = settings;
+  const onNodes = containersOnNodes(swarm);
+  return {
+    create: async (spec) => ({ node, runtimeId: await createService(swarm, spec) }),
+    async start({ runtimeId }) {
+      const record = await records.require(runtimeId);
+      const cpuMillicores = await onNodes.requireReady(record);
+      await volumes.require(record.volume, record.nodeId);
+      await onNodes.requireAlone(record);
+      locator.forget(runtimeId);
+      const task = await services.start(record, cpuMillicores);
+      await onNodes.confine(record, task, cpuMillicores).catch(async (error: unknown) => {
+        await services.end(record);
+        throw error;
+      });
+    },
+    async stop({ runtimeId }, graceSeconds) {
+      const record = await records.find(runtimeId);
+      if (record === null) return 'gone';
+      await onNodes.stop(record, graceSeconds);
+      await services.end(record);
+      locator.forget(runtimeId);
+      return 'stopped';
+    },
+    // Recorded first: the next task has the new limits, even when this one cannot get them.
+    async resize({ runtimeId }, resources) {
+      const record = await records.require(runtimeId);
+      await records.resize(record, resources);
+      await onNodes.resize(record, resources);
+    },
+    async remove({ runtimeId }) {
+      const record = await records.find(runtimeId);
+      if (record === null) return;
+      await onNodes.remove(record);
+      await manager.removeService(record.name);
+      // The swarm may have made another container until then.
+      await onNodes.remove(record);
+      locator.forget(runtimeId);
+    },
+    endHung: async () => false,
+  };
+}
+
+/** An image would be on one node alone. */
+const NO_IMAGES: ContainerSnapshots = {
+  capture: async () => {
+    throw new NotOffered('engine', 'a swarm makes no images of containers');
+  },
+  layerImages: async () => [],
+  removeCaptured: async () => {},
+};
+
+const NO_COPIES: VolumeCopies = {
+  pause: async () => {
+    throw new NotOffered('engine', 'a swarm pauses no containers');
+  },
+  resume: async () => {},
+  copyVolume: async () => {
+    throw new NotOffered('engine', 'a swarm copies no volumes');
+  },
+};

@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto';
+import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+
+/** On a service: the volume of its container. */
+export const VOLUME_LABEL = 'berth.volume';
+/** On a service and on a volume's record: the node that has the volume. */
+export const NODE_LABEL = 'berth.node';
+/** On a service: the limits that its container has now, or at its next start. */
+export const RESOURCES_LABEL = 'berth.resources';
+
+/** A service's name has at most 63 characters. */
+const NAME_DIGITS = 48;
+
+/** The runtime id of a row's container: a secret of row and generation, so that it changes with each recreate. */
+export const runtimeIdOf = (instanceId: string, dbId: string, generation: number): string =>
+  createHmac('sha256', instanceId).update(`container ${dbId} ${generation}`).digest('hex');
+
+/**
+ * Of the service of a container. Deterministic, so that it cannot exist twice. Neighbours may ask for names, so it
+ * cannot be guessed either.
+ */
+export const serviceNameOf = (runtimeId: string): string => `ws-${fullId(runtimeId).slice(0, NAME_DIGITS)}`;
+
+/** The swarm resolves names and id prefixes too, so only full ids may reach it. */
+function fullId(runtimeId: string): string {
+  if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
+  throw new ContainerNotRunning('not a full runtime id', true);
+}
+
+/** Of the record that says which node has a volume. */
+export const volumeRecordOf = (volume: string): string => `volume-${volume}`;

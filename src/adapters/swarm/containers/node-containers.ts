@@ -1,0 +1,127 @@
+import { pollUntil } from '../../../concurrency/poll.ts';
+import type { Resources } from '../../../domain/containers/resources.ts';
+import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { limitsOf } from '../../docker/containers/create-options.ts';
+import { removeNow } from '../../docker/containers/stale-containers.ts';
+import { type EngineCalls, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
+import { isReady, NodeRemoved, nodeSilent, onNode } from '../client/nodes.ts';
+import type { Task } from '../client/objects.ts';
+import type { Swarm } from '../swarm.ts';
+import { requireConfined } from './confinement.ts';
+import { cpuMillicoresOf } from './create-service.ts';
+import type { ContainerRecord } from './records.ts';
+
+const REMOVAL = { withinMs: 10_000, everyMs: 50 } as const;
+
+type Found = {
+  readonly Id: string;
+  readonly State: string;
+  readonly Labels: Readonly<Record<string, string>>;
+};
+
+/** What the engines of nodes do to the containers of tasks, which a swarm does not, or not in time. */
+export function containersOnNodes(swarm: Swarm) {
+  const { nodes, settings } = swarm;
+
+  async function listed(calls: EngineCalls, labels: Readonly<Record<string, string>>, all: boolean) {
+    const label = Object.entries({ [INSTANCE_LABEL]: settings.instanceId, ...labels });
+    const filters = { label: label.map(([name, value]) => `${name}=${value}`) };
+    return (await calls.read(LIMITS.list, (abortSignal) =>
+      calls.docker.listContainers({ all, filters, abortSignal }),
+    )) as readonly Found[];
+  }
+
+  const ofRecord = (calls: EngineCalls, { dbId, generation }: ContainerRecord, all: boolean) =>
+    listed(calls, { [DB_ID_LABEL]: dbId, [GENERATION_LABEL]: String(generation) }, all);
+
+  return {
+    /** Throws when the swarm starts nothing on the container's node; else how much processor the node has. */
+    async requireReady({ nodeId }: ContainerRecord): Promise<number> {
+      const node = await nodes.require(nodeId);
+      if (!isReady(node))
+        throw nodeSilent(
+          new Error(`the node ${nodeId} is ${node.Status.State}, ${node.Spec.Availability ?? ''}`),
+        );
+      return await cpuMillicoresOf(swarm, nodeId);
+    },
+
+    /** Throws while another generation of the row runs: both would use its volume. */
+    async requireAlone({ nodeId, dbId, generation }: ContainerRecord): Promise<void> {
+      const calls = await nodes.engineOf(nodeId);
+      const running = await onNode(listed(calls, { [DB_ID_LABEL]: dbId }, false));
+      if (running.some(({ Labels }) => Labels[GENERATION_LABEL] !== String(generation)))
+        throw new RuntimeFailure(`another container of ${dbId} runs`);
+    },
+
+    /** Verifies what the engine made of the service, and sets what a service cannot: the limit of swap. */
+    async confine({ nodeId, resources }: ContainerRecord, task: Task, cpuMillicores: number): Promise<void> {
+      const containerId = task.Status.ContainerStatus?.ContainerID;
+      if (containerId === undefined) return;
+      const calls = await nodes.engineOf(nodeId);
+      await onNode(requireConfined(calls, containerId));
+      await onNode(update(calls, containerId, resources, cpuMillicores));
+    },
+
+    /** With the grace of this stop: a swarm only knows that of the start. */
+    async stop(record: ContainerRecord, graceSeconds: number): Promise<void> {
+      const calls = await nodes.engineOf(record.nodeId);
+      const running = await onNode(ofRecord(calls, record, false));
+      await Promise.all(
+        running.map(({ Id }) =>
+          onNode(
+            calls.change(
+              graceSeconds + LIMITS.list,
+              (abortSignal) =>
+                orNull([304, 404], calls.docker.getContainer(Id).stop({ t: graceSeconds, abortSignal })),
+              { runtimeId: Id },
+            ),
+          ),
+        ),
+      );
+    },
+
+    /** In place: another task would end its programs. */
+    async resize(record: ContainerRecord, resources: Resources): Promise<void> {
+      const calls = await nodes.engineOf(record.nodeId);
+      const cpuMillicores = await cpuMillicoresOf(swarm, record.nodeId);
+      for (const { Id } of await onNode(ofRecord(calls, record, false)))
+        await onNode(update(calls, Id, resources, cpuMillicores));
+    },
+
+    /** Kills and removes what the node has of the container: a volume cannot be removed before. */
+    async remove(record: ContainerRecord): Promise<void> {
+      const calls = await nodes.engineOf(record.nodeId).catch(unlessRemoved);
+      if (calls === null) return;
+      const isGone = async (): Promise<boolean> => {
+        const found = await ofRecord(calls, record, true);
+        await Promise.all(found.map(({ Id }) => removeNow(calls, Id)));
+        return found.length === 0;
+      };
+      if (!(await onNode(pollUntil(isGone, REMOVAL))))
+        throw new RuntimeFailure(`a container of ${record.name} is still being removed`);
+    },
+  };
+}
+
+/** An administrator took the node out of the swarm: nothing of it is left to remove. */
+function unlessRemoved(error: unknown): null {
+  if (error instanceof NodeRemoved) return null;
+  throw error;
+}
+
+/** One that has ended meanwhile needs no limits. */
+async function update(
+  calls: EngineCalls,
+  containerId: string,
+  resources: Resources,
+  hostCpuMillicores: number,
+): Promise<void> {
+  const limits = limitsOf(resources, { hostCpuMillicores });
+  const updating = (abortSignal: AbortSignal) =>
+    orNull([404, 409], calls.docker.getContainer(containerId).update({ ...limits, abortSignal }));
+  const updated = calls.change(LIMITS.start, updating, { runtimeId: containerId });
+  await updated.catch((error: unknown) => {
+    if (!(error instanceof ContainerNotRunning)) throw error;
+  });
+}

@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { Resources } from '../../../domain/containers/resources.ts';
+import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
+import type { Manager } from '../client/manager.ts';
+import type { Service, ServiceSpec } from '../client/objects.ts';
+import { NODE_LABEL, RESOURCES_LABEL, runtimeIdOf, serviceNameOf, VOLUME_LABEL } from './names.ts';
+
+const Limits = Type.Object({
+  memoryMb: Type.Number(),
+  cpuMillicores: Type.Number(),
+  diskMb: Type.Number(),
+});
+
+/** A container of this installation, as its service keeps it. It may have a task. */
+export type ContainerRecord = {
+  readonly runtimeId: string;
+  readonly name: string;
+  readonly dbId: string;
+  readonly generation: number;
+  readonly nodeId: string;
+  readonly volume: string;
+  readonly resources: Resources;
+  readonly service: Service;
+};
+
+export type Records = ReturnType<typeof containerRecords>;
+
+/** The containers of one installation as services, one each. */
+export function containerRecords(manager: Manager, instanceId: string) {
+  async function find(runtimeId: string): Promise<ContainerRecord | null> {
+    const service = await manager.service(serviceNameOf(runtimeId));
+    if (service === null) return null;
+    const record = recordOf(service, instanceId);
+    if (record?.runtimeId === runtimeId) return record;
+    throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
+  }
+
+  return {
+    find,
+    async require(runtimeId: string): Promise<ContainerRecord> {
+      const found = await find(runtimeId);
+      if (found === null) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
+      return found;
+    },
+    /** Of all containers. */
+    async list(): Promise<readonly ContainerRecord[]> {
+      const services = await manager.services({ [INSTANCE_LABEL]: instanceId });
+      return services.flatMap((service) => recordOf(service, instanceId) ?? []);
+    },
+    /** Its next start gives it these limits. */
+    resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
+      manager.updateService(name, (spec) => withLimits(spec, resources)),
+    /** Whether any container, running or not, has this volume. */
+    async useVolume(volume: string): Promise<boolean> {
+      return (await manager.services({ [INSTANCE_LABEL]: instanceId, [VOLUME_LABEL]: volume })).length > 0;
+    },
+  };
+}
+
+/** Labels of a service are no part of its tasks, which therefore stay. */
+const withLimits = (spec: ServiceSpec, resources: Resources): ServiceSpec => ({
+  ...spec,
+  Labels: { ...spec.Labels, [RESOURCES_LABEL]: JSON.stringify(resources) },
+});
+
+/** null for a service of others, or one that was changed from outside. */
+function recordOf(service: Service, instanceId: string): ContainerRecord | null {
+  const { Name: name, Labels = {} } = service.Spec;
+  const [dbId, generation] = [Labels[DB_ID_LABEL] ?? '', Number(Labels[GENERATION_LABEL])];
+  const runtimeId = runtimeIdOf(instanceId, dbId, generation);
+  const resources: unknown = JSON.parse(Labels[RESOURCES_LABEL] ?? 'null');
+  if (serviceNameOf(runtimeId) !== name || !Value.Check(Limits, resources)) return null;
+  const [nodeId, volume] = [Labels[NODE_LABEL] ?? '', Labels[VOLUME_LABEL] ?? ''];
+  return { runtimeId, name, dbId, generation, nodeId, volume, resources, service };
+}

@@ -1,0 +1,114 @@
+import { poll, pollUntil } from '../../../concurrency/poll.ts';
+import {
+  ContainerNotRunning,
+  EngineFull,
+  ImageUnavailable,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
+import type { Manager } from '../client/manager.ts';
+import { nodeSilent } from '../client/nodes.ts';
+import type { ServiceSpec, Task } from '../client/objects.ts';
+import type { ContainerRecord } from './records.ts';
+import { started, stopped } from './service-spec.ts';
+import { mayRun, startOf, taskState } from './task-states.ts';
+
+export type Patience = {
+  /** For a task to start: its image is on the node already. */
+  readonly startSeconds: number;
+  /** For what is left of an earlier task, beyond its grace. */
+  readonly endSeconds: number;
+};
+
+const PATIENCE: Patience = { startSeconds: 60, endSeconds: 30 };
+const EVERY_MS = 100;
+
+/** After these the swarm tries nothing more. */
+const NO_IMAGE = /no such image/i;
+
+export type Services = ReturnType<typeof taskStarter>;
+
+/** Makes tasks of services, one at a time, and ends them. */
+export function taskStarter(manager: Manager, patience = PATIENCE) {
+  const endLimits = { withinMs: patience.endSeconds * 1000, everyMs: EVERY_MS };
+  const scaleDown = (name: string): Promise<boolean> => manager.updateService(name, stopped);
+
+  /** Asks for a task, or joins an earlier or concurrent attempt. null while an earlier task may still run. */
+  async function begin({ name, runtimeId, resources }: ContainerRecord, cpuMillicores: number) {
+    const service = await manager.service(name);
+    if (service === null) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
+    const tasks = await manager.tasks(name);
+    const now = service.Spec.TaskTemplate.ForceUpdate ?? 0;
+    const current = tasks.filter((task) => startOf(task) === now);
+    // The swarm makes the task a moment after it was asked to.
+    const isAsked = isUp(service.Spec) && (current.length === 0 || current.some(mayRun));
+    if (isAsked) return now;
+    if (tasks.some(mayRun)) return null;
+    const spec = started(service.Spec, resources, cpuMillicores);
+    return (await manager.tryUpdate(service, spec)) ? now + 1 : null;
+  }
+
+  return {
+    /** Resolves with the running task. One that does not start is not asked for any more. */
+    async start(record: ContainerRecord, cpuMillicores: number): Promise<Task> {
+      const number = await poll(() => begin(record, cpuMillicores), endLimits);
+      if (number === null) throw nodeSilent(new Error(`an earlier task of ${record.name} may still run`));
+      let seen: Task | undefined;
+      const verdict = async (): Promise<Task | Error | null> => {
+        const tasks = await manager.tasks(record.name);
+        seen = tasks.find((task) => startOf(task) === number && mayRun(task));
+        seen ??= tasks.find((task) => startOf(task) === number);
+        return seen === undefined ? null : verdictOf(record, seen);
+      };
+      const limits = { withinMs: patience.startSeconds * 1000, everyMs: EVERY_MS };
+      const outcome = await poll(() => patiently(verdict, null), limits);
+      if (outcome !== null && !(outcome instanceof Error)) return outcome;
+      await scaleDown(record.name);
+      throw outcome ?? lateFault(record, seen);
+    },
+
+    /** Asks for no task any more, and waits until none may run. */
+    async end({ name }: ContainerRecord): Promise<void> {
+      if (!(await scaleDown(name))) return;
+      const isOver = async (): Promise<boolean> => !(await manager.tasks(name)).some(mayRun);
+      if (!(await pollUntil(() => patiently(isOver, false), endLimits)))
+        throw nodeSilent(new RuntimeFailure(`the tasks of ${name} do not end`));
+    },
+  };
+}
+
+const isUp = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
+
+/** A question after which nothing is known while the managers do not answer: they were asked to act already. */
+async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    if (error instanceof RuntimeUnavailable) return unknown;
+    throw error;
+  }
+}
+
+/** The task that runs, or why it never will; null while that is open. */
+function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {
+  const state = taskState(task);
+  switch (state.kind) {
+    case 'running':
+      return task;
+    case 'starting':
+      return null;
+    case 'lost':
+      return nodeSilent(new Error(`the node of ${name} is lost`));
+    case 'ended':
+      return NO_IMAGE.test(state.why)
+        ? new ImageUnavailable(`${name}: ${state.why}`)
+        : new RuntimeFailure(`the task of ${name} ended at once: ${state.why}`);
+  }
+}
+
+function lateFault({ name }: ContainerRecord, task: Task | undefined): Error {
+  const state = task === undefined ? null : taskState(task);
+  const fault = state?.kind === 'starting' ? state.fault : null;
+  const words = `the task of ${name} did not start in time: ${fault ?? task?.Status.State ?? 'none was made'}`;
+  return task?.Status.State === 'pending' ? new EngineFull(words) : new RuntimeFailure(words);
+}

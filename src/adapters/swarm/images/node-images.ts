@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+import { ImageUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, inspectThing, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
+import { followToEnd } from '../../docker/engine/engine-progress.ts';
+import { isMadeHere, pullImage } from '../../docker/images/pull-image.ts';
+
+/** The id of an image on an engine; null when the engine lacks it. */
+export async function imageIdOn(calls: EngineCalls, reference: string): Promise<string | null> {
+  const info = await calls.read(LIMITS.inspect, (signal) =>
+    orNull([404], inspectThing(calls.docker.getImage(reference), signal)),
+  );
+  return info?.Id ?? null;
+}
+
+/** What each engine has copied, since engines may name one image by different ids. */
+const copied = new WeakMap<EngineCalls, Set<string>>();
+
+/**
+ * Ensures an image on a node's engine, and returns its id: of what is there, of what a registry has, or of a copy from
+ * the manager for those that Berth makes itself. Throws `ImageUnavailable`.
+ */
+export async function ensureImage(
+  calls: EngineCalls,
+  reference: string,
+  manager: EngineCalls,
+): Promise<string> {
+  const isMade = isMadeHere(reference);
+  if (isMade && calls !== manager) await followManager(calls, reference, manager);
+  const present = await imageIdOn(calls, reference);
+  if (present !== null) return present;
+  if (!isMade)
+    await obtained(
+      pullImage(calls.docker, reference, () => {}),
+      reference,
+    );
+  const pulled = await imageIdOn(calls, reference);
+  if (pulled !== null) return pulled;
+  throw new ImageUnavailable(`image ${reference} is not on its node`);
+}
+
+/** Copies the manager's image unless the node has it, or one that it got before. */
+async function followManager(calls: EngineCalls, reference: string, manager: EngineCalls): Promise<void> {
+  const [newest, present] = await Promise.all([manager, calls].map((each) => imageIdOn(each, reference)));
+  if (newest == null || newest === present) return;
+  const done = copied.get(calls) ?? new Set();
+  if (present !== null && done.has(`${reference} ${newest}`)) return;
+  await obtained(copyImage(manager, calls, reference), reference);
+  copied.set(calls, done.add(`${reference} ${newest}`));
+}
+
+async function obtained(work: Promise<void>, image: string): Promise<void> {
+  await work.catch((error: unknown) => {
+    throw new ImageUnavailable(`image ${image}: ${String(error)}`, { cause: error });
+  });
+}
+
+/** No registry has images that Berth makes: each node gets them from the manager. */
+async function copyImage(from: EngineCalls, to: EngineCalls, reference: string): Promise<void> {
+  const archive = (await from.docker.getImage(reference).get()) as Readable;
+  try {
+    await followToEnd(await to.docker.loadImage(archive), () => {});
+  } finally {
+    archive.destroy();
+  }
+}

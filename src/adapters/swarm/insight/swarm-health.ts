@@ -1,0 +1,54 @@
+import { hostnameOfNode, isReady } from '../client/nodes.ts';
+import type { SwarmNode } from '../client/objects.ts';
+import { CONFINE, confines } from '../containers/confinement.ts';
+import type { Swarm } from '../swarm.ts';
+
+/** Nodes are lost after three times this without a report: then a swarm ends their tasks when they return. */
+const HEARTBEAT_SECONDS = 60;
+
+export type SwarmFault = {
+  readonly words: string;
+  /** The step that fixes it. */
+  readonly mend: string;
+};
+
+export type SwarmHealth = { readonly detail: string; readonly faults: readonly SwarmFault[] };
+
+/** What a swarm lacks for containers, for administrators. Throws when its manager does not answer. */
+export async function swarmHealth(swarm: Swarm): Promise<SwarmHealth> {
+  const { manager, nodes } = swarm;
+  const [seconds, all] = await Promise.all([manager.heartbeatSeconds(), nodes.list()]);
+  const found = await Promise.all(all.map(async (node) => await faultOf(swarm, node)));
+  const ready = all.filter((node, at) => isReady(node) && found[at] === null).length;
+  return {
+    detail: `${all.length} ${all.length === 1 ? 'node' : 'nodes'}, ${ready} in use`,
+    faults: [...heartbeatFaults(seconds), ...found.filter((fault) => fault !== null)],
+  };
+}
+
+const heartbeatFaults = (seconds: number): readonly SwarmFault[] =>
+  seconds >= HEARTBEAT_SECONDS
+    ? []
+    : [
+        {
+          words: `a cut of ${Math.round(3 * seconds)} s in the network ends containers (heartbeat of ${seconds} s)`,
+          mend: `docker swarm update --dispatcher-heartbeat ${HEARTBEAT_SECONDS}s`,
+        },
+      ];
+
+async function faultOf({ nodes }: Swarm, node: SwarmNode): Promise<SwarmFault | null> {
+  const name = hostnameOfNode(node);
+  if (node.Status.State !== 'ready')
+    return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
+  // An administrator's choice.
+  if (!isReady(node)) return null;
+  try {
+    if (await confines(await nodes.engineOf(node.ID))) return null;
+    return { words: `containers on ${name} could gain privileges`, mend: `${name}: ${CONFINE}` };
+  } catch (error) {
+    return {
+      words: `the engine of the node ${name} does not answer: ${String(error)}`,
+      mend: 'see docs/swarm.md',
+    };
+  }
+}

@@ -1,0 +1,72 @@
+import { isIPv4 } from 'node:net';
+import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
+import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
+import type { EngineCalls } from '../../docker/engine/engine-client.ts';
+import { gatewayOf } from '../../docker/network/subnet.ts';
+import { isReady, onNode, urlOf } from '../client/nodes.ts';
+import type { SwarmNode } from '../client/objects.ts';
+import { cpuMillicoresOf } from '../containers/create-service.ts';
+import { ensureImage } from '../images/node-images.ts';
+import type { Swarm } from '../swarm.ts';
+
+const MANAGER_PORT = 2377;
+const ENGINE_PORT = 2376;
+
+/** Tries on each ready node to reach a neighbour, the engines of all nodes, the managers and the metadata address. */
+export function swarmCanary(swarm: Swarm, image: string): Canary {
+  const { nodes, networks, manager, settings } = swarm;
+  const { instanceId, processLimits } = settings;
+  let present: Canary | null = null;
+  let isOver = false;
+
+  async function proveOn(node: SwarmNode, all: readonly SwarmNode[]): Promise<readonly Reached[]> {
+    const calls = await nodes.engineOf(node.ID);
+    const network = await networks.ensureOn(node.ID);
+    await onNode(ensureImage(calls, image, manager.calls));
+    const hostCpuMillicores = await cpuMillicoresOf(swarm, node.ID);
+    const around = await aroundOf(calls, node, all);
+    if (isOver) throw new Error('the isolation check was stopped');
+    present = dockerCanary(calls.docker, {
+      ...{ instanceId, network, cgroupParent: null, hostCpuMillicores, processLimits },
+      ...{ image, isLocal: false, around },
+    });
+    return await onNode(present.prove());
+  }
+
+  /** Also the node itself, by the address that its containers see. */
+  async function aroundOf(
+    calls: EngineCalls,
+    node: SwarmNode,
+    all: readonly SwarmNode[],
+  ): Promise<readonly Reached[]> {
+    const subnet = await networks.subnetOn(calls);
+    const inside = subnet === null ? [] : [`${gatewayOf(subnet)}:${enginePortOf(node)}`];
+    const engines = all.flatMap((each) => atAddressOf(each, enginePortOf(each)));
+    const managers = all.flatMap((each) => atAddressOf(each, MANAGER_PORT));
+    return [
+      ...[...inside, ...engines].map((at) => ({ what: 'node', at }) as const),
+      ...managers.map((at) => ({ what: 'cluster', at }) as const),
+    ];
+  }
+
+  const enginePortOf = (node: SwarmNode): number => {
+    const url = urlOf(node, settings.addresses);
+    return Number(URL.canParse(url) ? new URL(url).port : '') || ENGINE_PORT;
+  };
+
+  return {
+    async prove() {
+      const all = await nodes.list();
+      const reached: Reached[] = [];
+      for (const node of all.filter(isReady)) reached.push(...(await proveOn(node, all)));
+      return reached;
+    },
+    async stop() {
+      isOver = true;
+      await present?.stop();
+    },
+  };
+}
+
+const atAddressOf = ({ Status: { Addr = '' } }: SwarmNode, port: number): readonly string[] =>
+  isIPv4(Addr) && Addr !== '0.0.0.0' ? [`${Addr}:${port}`] : [];

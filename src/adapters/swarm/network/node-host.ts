@@ -1,0 +1,55 @@
+import type { CommandResult } from '../../child-process.ts';
+import type { EngineCalls } from '../../docker/engine/engine-client.ts';
+import { runOneShot } from '../../docker/engine/one-shot-container.ts';
+import { dockerPrograms } from '../../docker/exec/container-programs.ts';
+import type { Run } from '../../docker/host/host-commands.ts';
+
+const HOST = '/host';
+const LIFE_SECONDS = 60;
+/** Where administration tools are. */
+const PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin';
+
+type Order = { readonly calls: EngineCalls; readonly instanceId: string; readonly image: string };
+
+/**
+ * Work with the programs of a node itself, such as its packet filter, whose form only they know: in a container that
+ * sees the node's files, of which it changes none, and its network.
+ */
+export function onHostOf<T>({ calls, instanceId, image }: Order, work: (run: Run) => Promise<T>): Promise<T> {
+  const order = {
+    instanceId,
+    image,
+    entrypoint: ['sleep', String(LIFE_SECONDS)],
+    rights: { CapAdd: ['NET_ADMIN', 'NET_RAW', 'SYS_CHROOT'], PidsLimit: 64 },
+    onHost: {
+      NetworkMode: 'host',
+      UsernsMode: 'host',
+      Mounts: [
+        { Type: 'bind' as const, Source: '/', Target: HOST, ReadOnly: true },
+        // The packet filter has its lock there.
+        { Type: 'bind' as const, Source: '/run', Target: `${HOST}/run`, ReadOnly: false },
+      ],
+    },
+  };
+  return runOneShot(calls, order, ({ id }) =>
+    work((command, args, options) => runInside(calls, id, [command, ...args], options?.input ?? '')),
+  );
+}
+
+async function runInside(
+  calls: EngineCalls,
+  id: string,
+  command: readonly string[],
+  input: string,
+): Promise<CommandResult> {
+  const program = await dockerPrograms(calls).start(id, {
+    command: ['chroot', HOST, ...command],
+    env: { PATH, LC_ALL: 'C' },
+    form: 'apart',
+    stdin: true,
+  });
+  program.stream.end(input);
+  const text = { stdout: '', stderr: '' };
+  for await (const { stream, data } of program.output()) text[stream] += data.toString();
+  return { ...text, code: (await program.exitCode()) ?? 137 };
+}

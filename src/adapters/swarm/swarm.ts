@@ -1,0 +1,65 @@
+import type Docker from 'dockerode';
+import type { ProcessLimits } from '../docker/host/process-limits.ts';
+import type { DiskSettings } from '../docker/volumes/container-volumes.ts';
+import { type Manager, swarmManager } from './client/manager.ts';
+import { type NodeAddresses, type Nodes, swarmNodes } from './client/nodes.ts';
+import { confines } from './containers/confinement.ts';
+import { containerLocator, type Locate } from './containers/locate.ts';
+import { chooseNode } from './containers/placement.ts';
+import { containerRecords, type Records } from './containers/records.ts';
+import { type Patience, type Services, taskStarter } from './containers/services.ts';
+import { type NodeNetworks, nodeNetworks } from './network/node-networks.ts';
+import { type NodeTools, nodeTools } from './volumes/node-tools.ts';
+import { type NodeVolumes, nodeVolumes } from './volumes/node-volumes.ts';
+
+export type SwarmSettings = {
+  readonly instanceId: string;
+  /** This swarm's name in handles. */
+  readonly node: string;
+  readonly addresses: NodeAddresses;
+  readonly disk: DiskSettings;
+  /** Per process; not above the hard limits of the nodes' engines. */
+  readonly processLimits: ProcessLimits;
+  /** Has tmux for the terminals of other images; without it those are plain shells. */
+  readonly toolsImage: string | null;
+  /** How long a task may take to start, and to end beyond its grace period. */
+  readonly patience?: Patience;
+};
+
+/** One swarm with what an installation has in it: what all parts of this adapter share. */
+export type Swarm = {
+  readonly settings: SwarmSettings;
+  readonly manager: Manager;
+  readonly nodes: Nodes;
+  readonly records: Records;
+  readonly services: Services;
+  readonly volumes: NodeVolumes;
+  readonly networks: NodeNetworks;
+  readonly tools: NodeTools;
+  readonly locator: Locate;
+};
+
+/** Opens no connection yet. `docker`: a manager of the swarm. */
+export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
+  const { instanceId, disk } = settings;
+  const manager = swarmManager(docker);
+  const nodes = swarmNodes(manager, settings.addresses);
+  const records = containerRecords(manager, instanceId);
+  const mayPlace = async ({ ID }: { readonly ID: string }): Promise<boolean> =>
+    await nodes
+      .engineOf(ID)
+      .then(confines)
+      .catch(() => false);
+  const choose = (volumes: ReadonlyMap<string, number>) => chooseNode(nodes, volumes, mayPlace);
+  return {
+    settings,
+    manager,
+    nodes,
+    records,
+    services: taskStarter(manager, settings.patience),
+    volumes: nodeVolumes({ manager, nodes, instanceId, disk, choose }),
+    networks: nodeNetworks(manager, nodes, settings),
+    tools: nodeTools(manager, nodes, settings),
+    locator: containerLocator({ manager, nodes, records }),
+  };
+}

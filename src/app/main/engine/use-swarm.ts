@@ -1,0 +1,198 @@
+import { dockerAt } from '../../../adapters/docker/engine/engine-client.ts';
+import { addressOf, DEFAULT_SOCKET } from '../../../adapters/docker/engine/engine-probe.ts';
+import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
+import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
+import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
+import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
+import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
+import { swarmHost } from '../../../adapters/swarm/insight/swarm-host.ts';
+import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts';
+import { swarmFirewall } from '../../../adapters/swarm/network/node-firewall.ts';
+import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
+import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
+import { repeat } from '../../../concurrency/repeat.ts';
+import type { PartState, Parts } from '../health/readiness.ts';
+import { sparingLog } from '../process/sparing-log.ts';
+import { NODE } from './attach-engine.ts';
+import { prepareBaseImage } from './base-image.ts';
+import type { EngineInUse, EngineSetUp } from './container-engine.ts';
+import { type EngineSlot, engineSlot } from './engine-ports.ts';
+import { BY_PACKET_FILTER, type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
+
+const AGAIN_MS = 5_000;
+/** Each time a container on each node looks at its packet filter. */
+const RULES_EVERY_MS = 300_000;
+const HEALTH_EVERY_MS = 30_000;
+
+const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
+
+/**
+ * Connects the ports to a Docker swarm. Until its manager answers they refuse, and the connection is tried again every
+ * few seconds. Throws when the signal comes first. `stopWith` receives the function that ends the work; containers run on.
+ */
+export async function useSwarm(
+  stopWith: (stop: () => Promise<void>) => void,
+  setUp: EngineSetUp & { readonly againMs?: number },
+): Promise<EngineInUse> {
+  const { log, signal } = setUp;
+  const slot = engineSlot(SWARM_CAPABILITIES);
+  const connectLog = sparingLog(log);
+  const parts: Parts = {
+    engine: WAITING,
+    image: WAITING,
+    disk: WAITING,
+    isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
+    resources: SEEN,
+  };
+  const assertRules = () => slot.assertRules();
+  const isolation = watchIsolation({ parts, log, assertRules, closing: ON_NODES });
+  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
+  const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
+  let timer: NodeJS.Timeout | undefined;
+  let connecting: Promise<void> = Promise.resolve();
+  let preparing: Promise<void> = Promise.resolve();
+  let unwatch = (): void => {};
+  stopWith(async () => {
+    clearTimeout(timer);
+    unwatch();
+    await stopDescribing();
+    await stopRules();
+    await isolation.stop();
+    await Promise.all([connecting, preparing]);
+  });
+
+  const connect = async (): Promise<void> => {
+    try {
+      const swarm = await attach(setUp, slot, parts);
+      unwatch();
+      unwatch = slot.runtime.watch(setUp.onHint);
+      connectLog.over('the swarm is in use');
+      const prepared = await prepare(swarm, setUp, parts, (image) => {
+        slot.keep(swarmFirewall(swarm, image));
+        void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
+        isolation.begin(swarmCanary(swarm, image));
+      });
+      preparing = prepared.background;
+    } catch (err) {
+      connectLog.error({ err }, 'the swarm is not usable');
+      parts.engine = NOT_USABLE;
+      parts.disk = NOT_USABLE;
+      parts.image = NOT_USABLE;
+      if (signal.aborted) return;
+      timer = setTimeout(() => {
+        connecting = connect();
+      }, setUp.againMs ?? AGAIN_MS);
+    }
+  };
+  await connect();
+  signal.throwIfAborted();
+  return { ...slot, parts };
+}
+
+async function attach(
+  { config, instanceId, baseImage, metrics, log }: EngineSetUp,
+  slot: EngineSlot,
+  parts: Parts,
+): Promise<Swarm> {
+  const { dockerHost, swarm: addresses } = config;
+  const endpoint = dockerHost ?? `unix://${DEFAULT_SOCKET}`;
+  const docker = dockerAt(addressOf(endpoint, endpoint.startsWith('unix:') ? null : addresses.certPath));
+  const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
+  const swarm = openSwarm(docker, {
+    ...{ instanceId, node: NODE, addresses, toolsImage: baseImage },
+    disk: { ...COUNTED, mode },
+    processLimits: await processLimits(),
+  });
+  await swarm.manager.ownNodeId();
+  const { turns, ...inside } = swarmInside(swarm);
+  turns.listen(metrics.engineWaited);
+  metrics.watch('engine_waiting', () => turns.waiting().calls);
+  metrics.watch('engine_work_waiting', () => turns.waiting().work);
+  slot.fill({
+    ...inside,
+    runtime: swarmRuntime(swarm),
+    warmPool: swarmWarmPool,
+    kernelShares: { read: async () => null },
+    host: swarmHost(swarm),
+  });
+  parts.disk = mode === 'none' ? NO_QUOTA : { status: 'ready', detail: 'soft: measured every minute' };
+  const nodesLog = sparingLog(log);
+  const describe = async (): Promise<void> => {
+    parts.engine = await engineState(swarm, endpoint);
+    if (parts.engine.status === 'ready') nodesLog.over('all nodes of the swarm can be used');
+    else nodesLog.warn(parts.engine.detail);
+  };
+  slot.describeWith(describe);
+  await describe();
+  return swarm;
+}
+
+async function engineState(swarm: Swarm, endpoint: string): Promise<PartState> {
+  const { detail, faults } = await swarmHealth(swarm);
+  const all = `Swarm at ${endpoint}: ${detail}`;
+  return faults.length === 0
+    ? { status: 'ready', detail: all }
+    : {
+        status: 'degraded',
+        detail: [all, ...faults.map(({ words }) => words)].join('; '),
+        reason: 'unusable',
+        mend: faults.map(({ mend }) => mend).join('; '),
+      };
+}
+
+/** The image is made on the manager; each node gets it from there. */
+async function prepare(
+  swarm: Swarm,
+  { baseImage, config, instanceId, log, signal }: EngineSetUp,
+  parts: Parts,
+  onImage: (image: string) => void,
+): Promise<{ readonly background: Promise<void> }> {
+  if (baseImage === null) {
+    parts.image = { status: 'degraded', detail: 'the catalogue has no default image', reason: 'absent' };
+    return { background: Promise.resolve() };
+  }
+  const { manager, networks } = swarm;
+  const network = await networks.ensureOn(await manager.ownNodeId());
+  const mayInstall = config.engine === 'auto';
+  const source = { docker: manager.calls.docker, reference: baseImage, network, instanceId, mayInstall };
+  return await prepareBaseImage({
+    ...{ source, parts, log, signal },
+    onImage: () => onImage(baseImage),
+    onTools: () => {},
+  });
+}
+
+const NOT_USABLE = {
+  status: 'degraded',
+  detail: 'the swarm is not usable',
+  reason: 'unusable',
+  mend: 'see the log, and docs/swarm.md',
+} as const;
+
+const NO_QUOTA = {
+  status: 'degraded',
+  detail: 'no volume can be created: volumes of nodes have no hard quota',
+  reason: 'unenforced',
+  mend: 'set BERTH_DISK_QUOTA=soft',
+} as const;
+
+const ON_NODES: Closing = {
+  ...BY_PACKET_FILTER,
+  around: 'services of the nodes',
+  mend: 'see the log and docs/swarm.md, or block this in the packet filter of the nodes',
+  mendChanged: 'see the log for the rules, and find out what on the node changes them',
+  docs: 'docs/swarm.md',
+};
+
+/** The rules and their test need an image that is known to have perl. */
+const UNTESTED = {
+  status: 'degraded',
+  detail: 'the packet filters of nodes are not set, because the catalogue has no default image',
+  reason: 'untested',
+  mend: 'add the default image to the catalogue',
+} as const;
+
+const SEEN = {
+  status: 'ready',
+  detail: 'programs in containers see the memory and cores of their node',
+} as const;

@@ -1,0 +1,167 @@
+import t, { type Test } from 'tap';
+import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { standInSwarm } from '../../support/swarm/stand-in.ts';
+
+const IMAGE = 'registry.example/box:1';
+
+const PATIENT = { startSeconds: 10, endSeconds: 10 };
+const HASTY = { startSeconds: 0.3, endSeconds: 0.3 };
+
+async function scene(t: Test, patience = PATIENT) {
+  const swarm = await standInSwarm();
+  t.teardown(swarm.close);
+  /** Of another process, which knows nothing yet. */
+  const another = () =>
+    swarmRuntime(
+      openSwarm(dockerAt(swarm.address), {
+        instanceId: 'an-installation',
+        node: 'local',
+        addresses: { template: 'http://{addr}:2375', byNode: {}, certPath: null },
+        disk: COUNTED,
+        processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
+        toolsImage: null,
+        patience,
+      }),
+    );
+  const spec = aSpec(IMAGE, { env: { GIVEN: 'a {{.Node.ID}}' } });
+  return { ...swarm, runtime: another(), another, spec };
+}
+
+const onlyService = (services: ReadonlyMap<string, unknown>) =>
+  [...services.values()][0] as {
+    readonly Spec: {
+      readonly Mode: { readonly Replicated: { readonly Replicas: number } };
+      readonly TaskTemplate: { readonly ForceUpdate: number };
+    };
+  };
+
+t.test('a container is a service without a task, pinned to the node of its volume', async (t) => {
+  const { runtime, spec, services, volumes, configs, tasks } = await scene(t);
+  await runtime.create(spec);
+  t.match(onlyService(services), {
+    Spec: {
+      Mode: { Replicated: { Replicas: 0 } },
+      EndpointSpec: { Mode: 'dnsrr' },
+      TaskTemplate: {
+        RestartPolicy: { Condition: 'none' },
+        Placement: { Constraints: ['node.id==n1n1n1n1n1n1n1n1n1n1n1n1n'] },
+        Resources: { Limits: { NanoCPUs: 2e9, MemoryBytes: 512 * 1024 ** 2, Pids: 512 } },
+        ContainerSpec: {
+          Image: /^sha256:/,
+          Env: ['LANG=C.UTF-8', 'GIVEN=a {{"{{"}}.Node.ID}}', 'HOME=/workspace'],
+          Init: true,
+          CapabilityDrop: ['ALL'],
+          Privileges: { NoNewPrivileges: true },
+        },
+      },
+    },
+  });
+  t.match(volumes.get(spec.volume), { Labels: { 'berth.instance': 'an-installation' } });
+  t.equal(configs.size, 1, 'all managers know where the volume is');
+  t.equal(tasks.length, 0);
+});
+
+t.test('a start raises the number of the start with the replica, and is repeatable', async (t) => {
+  const { runtime, spec, services, tasks, end, behaviour } = await scene(t);
+  const handle = await runtime.create(spec);
+  behaviour.overtaken = 2;
+  await Promise.all([runtime.start(handle), runtime.start(handle)]);
+  await runtime.start(handle);
+  t.equal(tasks.length, 1, 'one task for all of them');
+  t.match(onlyService(services).Spec, {
+    Mode: { Replicated: { Replicas: 1 } },
+    TaskTemplate: { ForceUpdate: 1 },
+  });
+  // Its first program has ended: the service still asks for a task, and gets none by itself.
+  end(tasks[0]?.Status.ContainerStatus?.ContainerID, 'failed', 3);
+  t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 3 });
+  await runtime.start(handle);
+  t.equal(onlyService(services).Spec.TaskTemplate.ForceUpdate, 2);
+  t.equal(await runtime.stop(handle, 1), 'stopped');
+  t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
+});
+
+t.test('no task is made while an earlier one may still run', async (t) => {
+  const { runtime, spec, services, tasks } = await scene(t, HASTY);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  // Scaled down from outside; its node has not reported the end.
+  const [name = '', service] = [...services][0] ?? [];
+  if (service === undefined) throw new Error('no service');
+  services.set(name, { ...service, Spec: { ...service.Spec, Mode: { Replicated: { Replicas: 0 } } } });
+  await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
+  t.equal(tasks.length, 1);
+});
+
+t.test('a lost node is waited for', async (t) => {
+  const { runtime: before, another, spec, tasks, behaviour } = await scene(t);
+  const handle = await before.create(spec);
+  behaviour.nodeState = 'down';
+  const runtime = another();
+  await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
+  t.equal(tasks.length, 0);
+  await t.rejects(runtime.create(aSpec(IMAGE)), { name: 'EngineFull' });
+});
+
+t.test('a start on a volume that is gone makes no empty one', async (t) => {
+  const { runtime, spec, tasks, volumes } = await scene(t);
+  const handle = await runtime.create(spec);
+  volumes.clear();
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /is not on its node/ });
+  t.equal(tasks.length, 0);
+});
+
+t.test('another generation does not start beside a running one', async (t) => {
+  const { runtime, spec, tasks } = await scene(t);
+  await runtime.start(await runtime.create(spec));
+  const next = await runtime.create({ ...spec, generation: 2 });
+  await t.rejects(runtime.start(next), { name: 'RuntimeFailure', message: /another container/ });
+  t.equal(tasks.length, 1);
+});
+
+t.test('a task that does not start is given up', async (t) => {
+  const { runtime, spec, services, behaviour } = await scene(t, HASTY);
+  const handle = await runtime.create(spec);
+  Object.assign(behaviour, { taskState: 'rejected', taskError: 'No such image: sha256:1111' });
+  await t.rejects(runtime.start(handle), { name: 'ImageUnavailable' });
+  t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
+  Object.assign(behaviour, { taskState: 'pending', taskError: 'no suitable node' });
+  await t.rejects(runtime.start(handle), { name: 'EngineFull', message: /no suitable node/ });
+});
+
+t.test('a container that could gain privileges does not run', async (t) => {
+  const { runtime, spec, services, behaviour } = await scene(t);
+  const handle = await runtime.create(spec);
+  behaviour.securityOptions = [];
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /could gain privileges/ });
+  t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
+  await t.rejects(runtime.create(aSpec(IMAGE)), { name: 'EngineFull' }, 'nor is another placed there');
+});
+
+t.test('new limits are those of the running container, and of its next start', async (t) => {
+  const { runtime, spec, tasks, containers } = await scene(t);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 256 });
+  t.equal(tasks.length, 1, 'in place');
+  t.equal(containers[0]?.Memory, 256 * 1024 ** 2);
+  await runtime.stop(handle, 1);
+  await runtime.start(handle);
+  t.equal(containers.at(-1)?.Memory, 256 * 1024 ** 2);
+});
+
+t.test('a volume is removed only without a container, and its record last', async (t) => {
+  const { runtime, spec, volumes, configs } = await scene(t);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  await t.rejects(runtime.removeVolume(spec.volume), { name: 'RuntimeFailure' });
+  await runtime.remove(handle);
+  t.match(await runtime.observe(handle), { kind: 'gone' });
+  t.equal(await runtime.volumeExists(spec.volume), true);
+  await runtime.removeVolume(spec.volume);
+  t.same([volumes.size, configs.size], [0, 0]);
+});

@@ -1,0 +1,180 @@
+import type { ServiceSpec } from '../../../src/adapters/swarm/client/objects.ts';
+import { type Body, type Labelled, NODE, type SwarmState } from './stand-in-state.ts';
+
+export type Answer = { readonly status: number; readonly body?: unknown };
+type Request = { readonly name: string; readonly body: Body; readonly query: URLSearchParams };
+/** Method, path, and what is answered; the path's group is the `name`. */
+export type Route = readonly [string, RegExp, (request: Request) => Answer];
+
+const IMAGE = `sha256:${'1'.repeat(64)}`;
+
+const found = (value: unknown): Answer =>
+  value === undefined || value === false
+    ? { status: 404, body: { message: 'not found' } }
+    : { status: 200, body: value };
+
+const filtersOf = (query: URLSearchParams): Readonly<Record<string, readonly string[]>> =>
+  JSON.parse(query.get('filters') ?? '{}') as Record<string, string[]>;
+
+const hasLabels = ({ Labels = {} }: Labelled, query: URLSearchParams): boolean =>
+  (filtersOf(query)['label'] ?? []).every((label) => {
+    const [name = '', value] = label.split('=');
+    return Labels[name] === value;
+  });
+
+/** Things that are made, read and removed by name. */
+function named(things: Map<string, Body>, path: string, show: (body: Body) => unknown): readonly Route[] {
+  const one = new RegExp(`^/${path}/([^/]+)$`);
+  return [
+    [
+      'POST',
+      new RegExp(`^/${path}/create$`),
+      ({ body }) => {
+        const name = String(body['Name']);
+        if (things.has(name)) return { status: 409, body: { message: `name ${name} conflicts` } };
+        things.set(name, body);
+        return { status: 201, body: { ID: name, Name: name } };
+      },
+    ],
+    [
+      'GET',
+      one,
+      ({ name }) => {
+        const thing = things.get(name);
+        return found(thing && show(thing));
+      },
+    ],
+    ['GET', new RegExp(`^/${path}$`), () => found([...things.values()].map(show))],
+    ['DELETE', one, ({ name }) => (things.delete(name) ? { status: 204 } : found(undefined))],
+  ];
+}
+
+const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): readonly Route[] => [
+  [
+    'POST',
+    /^\/services\/create$/,
+    ({ body }) => {
+      const Spec = body as unknown as ServiceSpec;
+      if (services.has(Spec.Name)) return { status: 409, body: { message: 'name conflicts' } };
+      services.set(Spec.Name, { ID: Spec.Name, Version: { Index: 1 }, Spec });
+      return { status: 201, body: { ID: Spec.Name } };
+    },
+  ],
+  [
+    'POST',
+    /^\/services\/([^/]+)\/update$/,
+    ({ name, body, query }) => {
+      const before = services.get(name);
+      if (before === undefined) return found(undefined);
+      const isCurrent = query.get('version') === String(before.Version.Index);
+      if (behaviour.overtaken > 0 || !isCurrent) {
+        behaviour.overtaken -= 1;
+        return { status: 500, body: { message: 'rpc error: code = Unknown desc = update out of sequence' } };
+      }
+      const Version = { Index: before.Version.Index + 1 };
+      const after = { ...before, Version, Spec: body as unknown as ServiceSpec };
+      services.set(name, after);
+      scaled(after, before);
+      return { status: 200, body: {} };
+    },
+  ],
+  ['GET', /^\/services\/([^/]+)$/, ({ name }) => found(services.get(name))],
+  ['DELETE', /^\/services\/([^/]+)$/, ({ name }) => found(services.delete(name))],
+  [
+    'GET',
+    /^\/services$/,
+    ({ query }) => found([...services.values()].filter(({ Spec }) => hasLabels(Spec, query))),
+  ],
+  [
+    'GET',
+    /^\/tasks$/,
+    ({ query }) => found(tasks.filter(({ of }) => filtersOf(query)['service']?.includes(of))),
+  ],
+];
+
+const containerRoutes = ({ containers, end }: SwarmState): readonly Route[] => [
+  [
+    'GET',
+    /^\/containers\/json$/,
+    ({ query }) =>
+      found(
+        containers.filter(
+          (each) => hasLabels(each, query) && (query.get('all') === 'true' || each.State === 'running'),
+        ),
+      ),
+  ],
+  [
+    'GET',
+    /^\/containers\/([^/]+)\/json$/,
+    ({ name }) => {
+      const one = containers.find(({ Id }) => Id === name);
+      return found(one && { Id: name, HostConfig: { SecurityOpt: null }, Config: { Labels: one.Labels } });
+    },
+  ],
+  [
+    'POST',
+    /^\/containers\/([^/]+)\/update$/,
+    ({ name, body }) => {
+      for (const one of containers) if (one.Id === name) one.Memory = Number(body['Memory']);
+      return found({});
+    },
+  ],
+  [
+    'POST',
+    /^\/containers\/([^/]+)\/stop$/,
+    ({ name }) => {
+      end(name);
+      return { status: 204 };
+    },
+  ],
+  [
+    'DELETE',
+    /^\/containers\/([^/]+)$/,
+    ({ name }) => {
+      end(name, 'failed', 137);
+      const at = containers.findIndex(({ Id }) => Id === name);
+      if (at < 0) return found(undefined);
+      containers.splice(at, 1);
+      return { status: 204 };
+    },
+  ],
+];
+
+const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
+  ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
+  ['GET', /^\/version$/, () => found({ ApiVersion: '1.41', Version: '20.10.24' })],
+  ['GET', /^\/swarm$/, () => found({ Spec: { Dispatcher: { HeartbeatPeriod: 60_000_000_000 } } })],
+  [
+    'GET',
+    /^\/info$/,
+    () =>
+      found({
+        Swarm: { NodeID: NODE, ControlAvailable: true },
+        SecurityOptions: behaviour.securityOptions,
+      }),
+  ],
+  [
+    'GET',
+    /^\/nodes$/,
+    () =>
+      found([
+        {
+          ID: NODE,
+          Spec: { Availability: 'active' },
+          Status: { State: behaviour.nodeState, Addr: '10.0.0.1' },
+          Description: { Hostname: 'one', Resources: { NanoCPUs: 4e9, MemoryBytes: 8e9 } },
+        },
+      ]),
+  ],
+  ['GET', /^\/images\/(.+)\/json$/, () => found({ Id: IMAGE })],
+];
+
+/** Docker's API as far as Berth uses it: words, codes and lives of tasks are those of Docker 20.10.24. */
+export const routesOf = (state: SwarmState): readonly Route[] => [
+  ...nodeRoutes(state),
+  ...serviceRoutes(state),
+  ...containerRoutes(state),
+  ...named(state.configs, 'configs', (Spec) => ({ ID: Spec['Name'], Spec })),
+  ...named(state.volumes, 'volumes', (volume) => volume),
+  ...named(state.networks, 'networks', (network) => network),
+];

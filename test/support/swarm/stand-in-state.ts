@@ -1,0 +1,100 @@
+import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
+
+export const NODE = 'n1n1n1n1n1n1n1n1n1n1n1n1n';
+
+export type Labelled = { readonly Labels?: Readonly<Record<string, string>> };
+export type Body = Record<string, unknown> & Labelled;
+
+/** How the swarm and its node behave; tests change it. */
+export type Behaviour = {
+  /** The state that a new task gets. */
+  taskState: string;
+  taskError: string | undefined;
+  nodeState: string;
+  /** Of the node's daemon. */
+  securityOptions: readonly string[];
+  /** How many updates are overtaken by others from now on. */
+  overtaken: number;
+};
+
+type StandInContainer = {
+  readonly Id: string;
+  readonly Labels: Readonly<Record<string, string>>;
+  State: string;
+  Memory: number;
+};
+
+type StandInTask = Task & { readonly of: string };
+type TaskTemplate = ServiceSpec['TaskTemplate'] & {
+  readonly ContainerSpec: Labelled;
+  readonly Resources: { readonly Limits: { readonly MemoryBytes: number } };
+};
+
+export type SwarmState = ReturnType<typeof swarmState>;
+
+/** What a swarm of one node has, and the life of its tasks. */
+export function swarmState() {
+  const tasks: StandInTask[] = [];
+  const containers: StandInContainer[] = [];
+  const behaviour: Behaviour = {
+    taskState: 'running',
+    taskError: undefined,
+    nodeState: 'ready',
+    securityOptions: ['name=no-new-privileges'],
+    overtaken: 0,
+  };
+  let count = 0;
+  const newId = (): string => {
+    count += 1;
+    return count.toString(16).padStart(64, '0');
+  };
+
+  function makeTask({ Spec }: Service): void {
+    const { ContainerSpec, Resources, ForceUpdate = 0 } = Spec.TaskTemplate as TaskTemplate;
+    const Id = newId();
+    const { Labels = {} } = ContainerSpec;
+    if (behaviour.taskState === 'running')
+      containers.push({ Id, Labels, State: 'running', Memory: Resources.Limits.MemoryBytes });
+    const Timestamp = new Date().toISOString();
+    const Err = behaviour.taskError === undefined ? {} : { Err: behaviour.taskError };
+    tasks.push({
+      of: Spec.Name,
+      ID: newId(),
+      CreatedAt: Timestamp,
+      NodeID: NODE,
+      DesiredState: 'running',
+      Spec: { ForceUpdate },
+      Status: { State: behaviour.taskState, Timestamp, ...Err, ContainerStatus: { ContainerID: Id } },
+    });
+  }
+
+  /** The container of a task has ended. */
+  function end(id: string | undefined, State = 'complete', ExitCode = 143): void {
+    const at = tasks.findIndex(({ Status }) => Status.ContainerStatus?.ContainerID === id);
+    const task = tasks[at];
+    if (task === undefined || ['complete', 'failed', 'shutdown'].includes(task.Status.State)) return;
+    const ContainerStatus = { ...task.Status.ContainerStatus, ExitCode };
+    tasks[at] = { ...task, Status: { ...task.Status, State, ContainerStatus } };
+    for (const container of containers) if (container.Id === id) container.State = 'exited';
+  }
+
+  return {
+    behaviour,
+    tasks,
+    containers,
+    services: new Map<string, Service>(),
+    configs: new Map<string, Body>(),
+    volumes: new Map<string, Body>(),
+    networks: new Map<string, Body>(),
+    end,
+    /** What the swarm does after an update. */
+    scaled(service: Service, before: Service): void {
+      const isUp = ({ Spec }: Service): boolean => Spec.Mode.Replicated.Replicas > 0;
+      const startOf = ({ Spec }: Service): number => Spec.TaskTemplate.ForceUpdate ?? 0;
+      if (isUp(service) && (!isUp(before) || startOf(service) > startOf(before))) makeTask(service);
+      if (isUp(service)) return;
+      for (const { of, Status } of [...tasks])
+        if (of === service.Spec.Name) end(Status.ContainerStatus?.ContainerID, 'shutdown');
+    },
+  };
+}

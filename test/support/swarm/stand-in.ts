@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Answer, type Route, routesOf } from './stand-in-routes.ts';
+import { swarmState } from './stand-in-state.ts';
+
+async function answerOf(routes: readonly Route[], request: IncomingMessage): Promise<Answer> {
+  const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://swarm');
+  const path = decodeURIComponent(pathname);
+  const text = (await request.setEncoding('utf8').toArray()).join('');
+  for (const [method, pattern, reply] of routes) {
+    const match = pattern.exec(path);
+    if (method === request.method && match !== null)
+      return reply({ name: match[1] ?? '', body: JSON.parse(text || '{}'), query });
+  }
+  return { status: 501, body: { message: `the stand-in knows no ${request.method} ${path}` } };
+}
+
+async function reply(routes: readonly Route[], request: IncomingMessage, response: ServerResponse) {
+  const { status, body } = await answerOf(routes, request);
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? undefined : JSON.stringify(body));
+}
+
+/** A swarm of one node that answers Docker's API. What it cannot show is tested on real swarms. */
+export async function standInSwarm() {
+  const state = swarmState();
+  const routes = routesOf(state);
+  const server = createServer((request, response) => void reply(routes, request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...state,
+    address: { host: '127.0.0.1', port, tls: null },
+    close: async (): Promise<void> => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
