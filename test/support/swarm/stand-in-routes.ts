@@ -92,7 +92,7 @@ const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): read
   ],
 ];
 
-const containerRoutes = ({ containers, end }: SwarmState): readonly Route[] => [
+const containerRoutes = ({ containers, end, behaviour }: SwarmState): readonly Route[] => [
   [
     'GET',
     /^\/containers\/json$/,
@@ -108,7 +108,8 @@ const containerRoutes = ({ containers, end }: SwarmState): readonly Route[] => [
     /^\/containers\/([^/]+)\/json$/,
     ({ name }) => {
       const one = containers.find(({ Id }) => Id === name);
-      return found(one && { Id: name, HostConfig: { SecurityOpt: null }, Config: { Labels: one.Labels } });
+      const HostConfig = { SecurityOpt: behaviour.securityOptions };
+      return found(one && { Id: name, HostConfig, Config: { Labels: one.Labels } });
     },
   ],
   [
@@ -142,16 +143,12 @@ const containerRoutes = ({ containers, end }: SwarmState): readonly Route[] => [
 
 const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
-  ['GET', /^\/version$/, () => found({ ApiVersion: '1.41', Version: '20.10.24' })],
+  ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
   ['GET', /^\/swarm$/, () => found({ Spec: { Dispatcher: { HeartbeatPeriod: 60_000_000_000 } } })],
   [
     'GET',
     /^\/info$/,
-    () =>
-      found({
-        Swarm: { NodeID: NODE, ControlAvailable: true },
-        SecurityOptions: behaviour.securityOptions,
-      }),
+    () => found({ Swarm: { NodeID: NODE, ControlAvailable: true } }),
   ],
   [
     'GET',
@@ -169,7 +166,7 @@ const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
   ['GET', /^\/images\/(.+)\/json$/, () => found({ Id: IMAGE })],
 ];
 
-/** Docker's API as far as Berth uses it: words, codes and lives of tasks are those of Docker 20.10.24. */
+/** Docker's API as far as Berth uses it: words, codes and lives of tasks are those of Docker 20.10.24, and containers those of 25. */
 export const routesOf = (state: SwarmState): readonly Route[] => [
   ...nodeRoutes(state),
   ...serviceRoutes(state),

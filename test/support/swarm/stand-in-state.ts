@@ -11,8 +11,8 @@ export type Behaviour = {
   taskState: string;
   taskError: string | undefined;
   nodeState: string;
-  /** Of the node's daemon. */
-  securityOptions: readonly string[];
+  /** Of each container. */
+  securityOptions: readonly string[] | null;
   /** How many updates are overtaken by others from now on. */
   overtaken: number;
 };
@@ -40,7 +40,7 @@ export function swarmState() {
     taskState: 'running',
     taskError: undefined,
     nodeState: 'ready',
-    securityOptions: ['name=no-new-privileges'],
+    securityOptions: ['no-new-privileges=true'],
     overtaken: 0,
   };
   let count = 0;

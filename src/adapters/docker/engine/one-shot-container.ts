@@ -15,7 +15,7 @@ export type OneShot = {
   readonly entrypoint: readonly string[];
   readonly mount?: OneShotMount;
   readonly otherMount?: OneShotMount;
-  readonly rights?: Pick<Docker.HostConfig, 'CapAdd' | 'PidsLimit'>;
+  readonly rights?: Pick<Docker.HostConfig, 'CapAdd' | 'PidsLimit' | 'SecurityOpt'>;
   /** In place of a container without a network: one that works on the engine's machine. */
   readonly onHost?: Pick<Docker.HostConfig, 'NetworkMode' | 'UsernsMode' | 'Mounts'>;
 };

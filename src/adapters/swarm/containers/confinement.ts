@@ -1,43 +1,68 @@
 import type Docker from 'dockerode';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { inspect } from '../../docker/containers/create-container.ts';
-import type { EngineCalls } from '../../docker/engine/engine-client.ts';
-import { engineInfo, LIMITS } from '../../docker/engine/engine-client.ts';
+import { type EngineCalls, LIMITS } from '../../docker/engine/engine-client.ts';
+import { runOneShot } from '../../docker/engine/one-shot-container.ts';
+import { dockerPrograms } from '../../docker/exec/container-programs.ts';
+import { runScript } from '../../scripts/exec/run-script.ts';
 
 const NO_NEW_PRIVILEGES = 'no-new-privileges';
+/** The first API by which a service confines its tasks. */
+const CONFINING_API = [1, 44] as const;
+const TRIAL_SECONDS = 20;
 
-/** The first engine that confines the tasks of a service one by one. */
-const OWN_CONFINEMENT = 1.44;
+/** Prints 1 when programs of the container gain no privileges: old engines do not tell. */
+const CONFINED = `while read -r name value; do [ "$name" != NoNewPrivs: ] || echo "$value"; done < /proc/1/status`;
 
 /** What to do about a node whose containers could gain privileges. */
 export const CONFINE =
   'update its engine to 25 or newer, or set "no-new-privileges": true in its daemon.json and restart it';
 
-type Facts = { readonly SecurityOptions?: readonly string[] | null };
+/** Engines whose daemon confines all containers, as a trial has shown. */
+const proven = new WeakSet<EngineCalls>();
 
-/** Whether all containers of an engine are without new privileges, or a service can ask for it. */
-export async function confines(calls: EngineCalls): Promise<boolean> {
-  const { docker } = calls;
-  const version = await calls.read(LIMITS.inspect, (abortSignal) =>
-    (docker.version as (options: object) => Promise<{ ApiVersion?: string }>)({ abortSignal }),
-  );
-  if (Number(version.ApiVersion ?? 0) >= OWN_CONFINEMENT) return true;
-  return await confinesAll(calls);
+type Trial = { readonly instanceId: string; readonly image: string };
+
+/**
+ * Whether the containers of an engine gain no privileges: because a service can ask for it, or by a trial.
+ */
+export async function confines(calls: EngineCalls, trial: Trial): Promise<boolean> {
+  if (proven.has(calls) || (await canAsk(calls))) return true;
+  const isConfined = await tried(calls, trial);
+  if (isConfined) proven.add(calls);
+  return isConfined;
 }
 
-const confinesAll = async (calls: EngineCalls): Promise<boolean> => {
-  const info = (await calls.read(LIMITS.inspect, (signal) => engineInfo(calls.docker, signal))) as Facts;
-  return (info.SecurityOptions ?? []).some((option) => option.includes(NO_NEW_PRIVILEGES));
-};
+async function canAsk({ docker, read }: EngineCalls): Promise<boolean> {
+  const { ApiVersion = '' } = await read(LIMITS.inspect, (abortSignal) =>
+    (docker.version as (options: object) => Promise<{ ApiVersion?: string }>)({ abortSignal }),
+  );
+  const [major = 0, minor = 0] = ApiVersion.split('.').map(Number);
+  return major > CONFINING_API[0] || (major === CONFINING_API[0] && minor >= CONFINING_API[1]);
+}
+
+/** In a container for which nothing is asked. */
+async function tried(calls: EngineCalls, { instanceId, image }: Trial): Promise<boolean> {
+  const entrypoint = ['sh', '-c', CONFINED];
+  const order = { instanceId, image, entrypoint, rights: { SecurityOpt: [], PidsLimit: 16 } };
+  return await runOneShot(calls, order, async (container) => {
+    await container.wait({ abortSignal: AbortSignal.timeout(TRIAL_SECONDS * 1000) });
+    const said = await calls.read(LIMITS.inspect, (abortSignal) =>
+      container.logs({ stdout: true, abortSignal }),
+    );
+    return said.toString('latin1').trimEnd().endsWith('1');
+  });
+}
 
 /** Throws unless a task's container is confined as it was asked for: older engines ignore that without a word. */
 export async function requireConfined(calls: EngineCalls, containerId: string): Promise<void> {
   const info = await inspect(calls, containerId);
-  if (info === null || isConfined(info.HostConfig) || (await confinesAll(calls))) return;
+  if (info === null || wasAsked(info.HostConfig)) return;
+  if ((await runScript(dockerPrograms(calls), containerId, CONFINED, [])).trim() === '1') return;
   throw new RuntimeFailure(`programs of containers could gain privileges on their node: ${CONFINE}`);
 }
 
-const isConfined = ({ SecurityOpt }: Docker.HostConfig): boolean =>
+const wasAsked = ({ SecurityOpt }: Docker.HostConfig): boolean =>
   ((SecurityOpt ?? []) as readonly string[]).some(
     (option) => option.startsWith(NO_NEW_PRIVILEGES) && !option.endsWith('false'),
   );

@@ -1,6 +1,6 @@
 import { hostnameOfNode, isReady } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
-import { CONFINE, confines } from '../containers/confinement.ts';
+import { CONFINE } from '../containers/confinement.ts';
 import type { Swarm } from '../swarm.ts';
 
 /** Nodes are lost after three times this without a report: then a swarm ends their tasks when they return. */
@@ -36,14 +36,15 @@ const heartbeatFaults = (seconds: number): readonly SwarmFault[] =>
         },
       ];
 
-async function faultOf({ nodes }: Swarm, node: SwarmNode): Promise<SwarmFault | null> {
+async function faultOf({ nodes, mayPlace }: Swarm, node: SwarmNode): Promise<SwarmFault | null> {
   const name = hostnameOfNode(node);
   if (node.Status.State !== 'ready')
     return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
   // An administrator's choice.
   if (!isReady(node)) return null;
   try {
-    if (await confines(await nodes.engineOf(node.ID))) return null;
+    await nodes.engineOf(node.ID);
+    if (await mayPlace(node)) return null;
     return { words: `containers on ${name} could gain privileges`, mend: `${name}: ${CONFINE}` };
   } catch (error) {
     return {
