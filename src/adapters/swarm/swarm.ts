@@ -9,6 +9,7 @@ import { chooseNode, type MayPlace } from './containers/placement.ts';
 import { containerRecords, type Records } from './containers/records.ts';
 import { type Patience, type Services, taskStarter } from './containers/services.ts';
 import { ensureImage } from './images/node-images.ts';
+import { type NodeFirewalls, nodeFirewalls } from './network/node-firewall.ts';
 import { type NodeNetworks, nodeNetworks } from './network/node-networks.ts';
 import { type NodeTools, nodeTools } from './volumes/node-tools.ts';
 import { type NodeVolumes, nodeVolumes } from './volumes/node-volumes.ts';
@@ -36,6 +37,7 @@ export type Swarm = {
   readonly services: Services;
   readonly volumes: NodeVolumes;
   readonly networks: NodeNetworks;
+  readonly firewalls: NodeFirewalls;
   readonly tools: NodeTools;
   readonly locator: Locate;
   /** Whether containers may be placed on a node. Throws like its engine. */
@@ -48,6 +50,7 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const manager = swarmManager(docker);
   const nodes = swarmNodes(manager, settings.addresses);
   const records = containerRecords(manager, instanceId);
+  const networks = nodeNetworks(manager, nodes, settings);
   const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);
   const choose = (volumes: ReadonlyMap<string, number>) =>
     chooseNode(nodes, volumes, (node) => mayPlace(node).catch(() => false));
@@ -58,7 +61,8 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
     records,
     services: taskStarter(manager, settings.patience),
     volumes: nodeVolumes({ manager, nodes, instanceId, disk, choose }),
-    networks: nodeNetworks(manager, nodes, settings),
+    networks,
+    firewalls: nodeFirewalls({ manager, nodes, networks }, settings),
     tools: nodeTools(manager, nodes, settings),
     locator: containerLocator({ manager, nodes, records }),
     mayPlace,

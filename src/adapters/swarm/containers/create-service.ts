@@ -10,13 +10,14 @@ import { serviceSpecOf } from './service-spec.ts';
  * node of its volume first: a task of the swarm waits for nothing, and pulls nothing.
  */
 export async function createService(swarm: Swarm, spec: ContainerSpec): Promise<string> {
-  const { settings, manager, nodes, records, volumes, networks, tools } = swarm;
+  const { settings, manager, nodes, records, volumes, networks, firewalls, tools } = swarm;
   const { instanceId, processLimits } = settings;
   const runtimeId = runtimeIdOf(instanceId, spec.dbId, spec.generation);
   if ((await records.find(runtimeId)) !== null) return runtimeId;
   const nodeId = await volumes.ensure(spec);
   const calls = await nodes.engineOf(nodeId);
   const network = await networks.ensureOn(nodeId);
+  await firewalls.readyOn(nodeId);
   const imageId = await onNode(ensureImage(calls, spec.image, manager.calls));
   const toolsVolume = await tools.on(nodeId);
   const hostCpuMillicores = await cpuMillicoresOf(swarm, nodeId);

@@ -5,48 +5,71 @@ import type { Run } from '../../docker/host/host-commands.ts';
 import { applyFirewall } from '../../docker/network/firewall.ts';
 import { changedRules, neededOpenings, resolverOpenings } from '../../docker/network/firewall-rules.ts';
 import { configuredResolvers, ownAddresses } from '../../docker/network/host-network.ts';
-import { hostnameOfNode, isReady, onNode } from '../client/nodes.ts';
+import type { Manager } from '../client/manager.ts';
+import { hostnameOfNode, isReady, type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
-import type { Swarm } from '../swarm.ts';
 import { onHostOf } from './node-host.ts';
+import type { NodeNetworks } from './node-networks.ts';
 
 const AT_A_TIME = 4;
 
-/**
- * Sets the rules of the packet filter on all ready nodes, the same as on a single machine, and returns what was changed
- * from outside since the last time. Throws when a node refuses, after the others have them.
- */
-export function swarmFirewall(swarm: Swarm, image: string): () => Promise<readonly string[]> {
-  const { nodes, manager, networks, settings } = swarm;
-  const { instanceId } = settings;
-  const kept = new Map<string, readonly string[]>();
+export type NodeFirewalls = {
+  /**
+   * Sets the rules on all ready nodes, the same as on a single machine, and returns what was changed from outside since
+   * the last time. Throws when a node refuses, after the others have them.
+   */
+  assertAll(): Promise<readonly string[]>;
+  /** Sets the rules of one node before its first container, once. A refusal is for `assertAll` to report. */
+  readyOn(nodeId: string): Promise<void>;
+};
 
-  async function assert(node: SwarmNode): Promise<readonly string[]> {
-    const calls = await nodes.engineOf(node.ID);
-    await networks.ensureOn(node.ID);
+type Deps = { readonly manager: Manager; readonly nodes: Nodes; readonly networks: NodeNetworks };
+/** The image has the tools to work on a node; without it no rules are set. */
+type FirewallSettings = { readonly instanceId: string; readonly toolsImage: string | null };
+
+export function nodeFirewalls(
+  { manager, nodes, networks }: Deps,
+  { instanceId, toolsImage: image }: FirewallSettings,
+): NodeFirewalls {
+  const kept = new Map<string, readonly string[]>();
+  const first = new Map<string, Promise<unknown>>();
+
+  async function assert({ ID }: Pick<SwarmNode, 'ID'>): Promise<readonly string[]> {
+    if (image === null) return [];
+    const calls = await nodes.engineOf(ID);
+    await networks.repairOn(ID);
     const subnet = await onNode(networks.subnetOn(calls));
     if (subnet === null) return [];
     await onNode(ensureImage(calls, image, manager.calls));
     const { before, after } = await onNode(applied(calls, { instanceId, image, subnet }));
-    const last = kept.get(node.ID);
-    kept.set(node.ID, after);
-    const changed = last === undefined ? [] : changedRules(last, before);
-    return changed.map((rule) => `${hostnameOfNode(node)}: ${rule}`);
+    const last = kept.get(ID);
+    kept.set(ID, after);
+    return last === undefined ? [] : changedRules(last, before);
   }
 
-  return async () => {
-    const changed: string[] = [];
-    const faults: unknown[] = [];
-    await forEachAtMost(AT_A_TIME, (await nodes.list()).filter(isReady), async (node) => {
-      try {
-        changed.push(...(await assert(node)));
-      } catch (error) {
-        faults.push(new Error(`node ${hostnameOfNode(node)}: ${String(error)}`, { cause: error }));
-      }
-    });
-    if (faults.length > 0) throw new AggregateError(faults, faults.map(String).join('; '));
-    return changed;
+  return {
+    async assertAll() {
+      const changed: string[] = [];
+      const faults: Error[] = [];
+      await forEachAtMost(AT_A_TIME, (await nodes.list()).filter(isReady), async (node) => {
+        const name = hostnameOfNode(node);
+        try {
+          changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));
+        } catch (error) {
+          faults.push(new Error(`node ${name}: ${String(error)}`, { cause: error }));
+        }
+      });
+      if (faults.length > 0) throw new AggregateError(faults, faults.map(({ message }) => message).join('; '));
+      return changed;
+    },
+    async readyOn(nodeId) {
+      if (kept.has(nodeId)) return;
+      const setting = first.get(nodeId) ?? assert({ ID: nodeId }).catch(() => []);
+      first.set(nodeId, setting);
+      await setting;
+      first.delete(nodeId);
+    },
   };
 }
 

@@ -23,6 +23,8 @@ export type NodeNetworks = {
   readonly name: string;
   /** Makes what a node needs for tasks in the network. Returns the network's name. */
   ensureOn(nodeId: string): Promise<string>;
+  /** The same, even if it was there before. */
+  repairOn(nodeId: string): Promise<void>;
   /** Of the installation's bridge on a node; null while it has none. */
   subnetOn(calls: EngineCalls): Promise<string | null>;
 };
@@ -72,15 +74,18 @@ export function nodeNetworks(
     );
   }
 
-  async function ensureOn(nodeId: string): Promise<string> {
-    if (done.has(nodeId)) return name;
+  async function repairOn(nodeId: string): Promise<void> {
     await onNode(ensureConfig(await nodes.engineOf(nodeId)));
     await ensureOfSwarm(manager.calls, instanceId);
     done.add(nodeId);
+  }
+
+  async function ensureOn(nodeId: string): Promise<string> {
+    if (!done.has(nodeId)) await repairOn(nodeId);
     return name;
   }
 
-  return { name, ensureOn, subnetOn };
+  return { name, ensureOn, repairOn, subnetOn };
 }
 
 type NetworkInfo = {

@@ -7,7 +7,6 @@ import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
 import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
 import { swarmHost } from '../../../adapters/swarm/insight/swarm-host.ts';
 import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts';
-import { swarmFirewall } from '../../../adapters/swarm/network/node-firewall.ts';
 import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
@@ -68,7 +67,7 @@ export async function useSwarm(
       unwatch = slot.runtime.watch(setUp.onHint);
       connectLog.over('the swarm is in use');
       const prepared = await prepare(swarm, setUp, parts, (image) => {
-        slot.keep(swarmFirewall(swarm, image));
+        slot.keep(swarm.firewalls.assertAll);
         void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
         isolation.begin(swarmCanary(swarm, image));
       });
