@@ -100,10 +100,14 @@ t.test('no task is made while an earlier one may still run', async (t) => {
 t.test('a lost node is waited for', async (t) => {
   const { runtime: before, another, spec, tasks, behaviour } = await scene(t);
   const handle = await before.create(spec);
+  const other = await before.create(aSpec(IMAGE));
+  await before.start(handle);
   behaviour.nodeState = 'down';
   const runtime = another();
-  await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
-  t.equal(tasks.length, 0);
+  t.match(await runtime.observe(handle), { kind: 'running', isSilent: true }, 'as last seen');
+  t.same(await runtime.observe(other), { kind: 'stopped', exitCode: 0 });
+  await t.rejects(runtime.start(other), { name: 'RuntimeBusy', code: 'container_unresponsive' });
+  t.equal(tasks.length, 1);
   await t.rejects(runtime.create(aSpec(IMAGE)), { name: 'EngineFull' });
 });
 

@@ -145,11 +145,7 @@ const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
   ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
   ['GET', /^\/swarm$/, () => found({ Spec: { Dispatcher: { HeartbeatPeriod: 60_000_000_000 } } })],
-  [
-    'GET',
-    /^\/info$/,
-    () => found({ Swarm: { NodeID: NODE, ControlAvailable: true } }),
-  ],
+  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: NODE, ControlAvailable: true } })],
   [
     'GET',
     /^\/nodes$/,

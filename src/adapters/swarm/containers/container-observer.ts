@@ -22,7 +22,9 @@ export const swarmObserver = (
   ping: async () => void (await manager.heartbeatSeconds()),
   async observe({ runtimeId }) {
     const record = await records.find(runtimeId);
-    return record === null ? { kind: 'gone' } : observed(await manager.tasks(record.name));
+    if (record === null) return { kind: 'gone' };
+    const [tasks, all] = await Promise.all([manager.tasks(record.name), nodes.list()]);
+    return observed(tasks, all.find(({ ID }) => ID === record.nodeId)?.Status.State ?? 'removed');
   },
   async find(dbId, generation) {
     const runtimeId = runtimeIdOf(instanceId, dbId, generation);

@@ -43,18 +43,20 @@ export const presentTask = (tasks: readonly Task[]): Task | null => {
   return sorted.find((task) => taskState(task).kind === 'running') ?? sorted[0] ?? null;
 };
 
-/** What the tasks of an existing service show. One on a lost node runs, as far as anybody knows. */
-export function observed(tasks: readonly Task[]): ObservedContainer {
+/**
+ * What the tasks of an existing service show. One on a lost node runs, as far as anybody knows, until an administrator
+ * removes the node. `nodeState`: the swarm's word for it, or `removed`.
+ */
+export function observed(tasks: readonly Task[], nodeState: string): ObservedContainer {
   const present = presentTask(tasks);
   const state = present === null ? null : taskState(present);
-  switch (state?.kind) {
-    case 'running':
-      return { kind: 'running', startedAt: state.startedAt };
-    case 'ended':
-      return { kind: 'stopped', exitCode: state.exitCode };
-    case 'lost':
-      return { kind: 'running', startedAt: new Date(present?.CreatedAt ?? 0) };
-    default:
-      return { kind: 'stopped', exitCode: 0 };
-  }
+  if (present === null || state === null || state.kind === 'starting')
+    return { kind: 'stopped', exitCode: 0 };
+  if (state.kind === 'ended') return { kind: 'stopped', exitCode: state.exitCode };
+  if (nodeState === 'removed') return { kind: 'stopped', exitCode: KILLED };
+  const startedAt = state.kind === 'running' ? state.startedAt : new Date(present.CreatedAt);
+  if (nodeState !== 'ready' || state.kind === 'lost') return { kind: 'running', startedAt, isSilent: true };
+  return present.DesiredState === 'running'
+    ? { kind: 'running', startedAt }
+    : { kind: 'running', startedAt, isEnding: true };
 }

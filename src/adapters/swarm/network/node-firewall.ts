@@ -60,7 +60,8 @@ export function nodeFirewalls(
           faults.push(new Error(`node ${name}: ${String(error)}`, { cause: error }));
         }
       });
-      if (faults.length > 0) throw new AggregateError(faults, faults.map(({ message }) => message).join('; '));
+      if (faults.length > 0)
+        throw new AggregateError(faults, faults.map(({ message }) => message).join('; '));
       return changed;
     },
     async readyOn(nodeId) {
