@@ -23,13 +23,13 @@ import type { ContainerRecord } from './records.ts';
 export type Patience = {
   /** A node may first have to be added for a Pod, and a large image pulled. */
   readonly startSeconds: number;
-  /** For its programs to end, beyond its grace period. */
+  /** For its programs to end, beyond its grace period. A kubelet that forgot them says so only by removing the Pod. */
   readonly endSeconds: number;
   /** For it to go: kubelets unmount its volumes, and older ones look only once a minute for what is left of it. */
   readonly removalSeconds: number;
 };
 
-const PATIENCE: Patience = { startSeconds: 300, endSeconds: 60, removalSeconds: 90 };
+const PATIENCE: Patience = { startSeconds: 300, endSeconds: 90, removalSeconds: 90 };
 const EVERY_MS = 150;
 /** 0 would remove the Pod from the API while its programs may still run. */
 const SHORTEST_GRACE_SECONDS = 1;
