@@ -14,10 +14,10 @@ const INSIDE = path.join(import.meta.dirname, 'inside.mjs');
  */
 
 /**
- * Starts a cluster of one node in namespaces of its own: of the machine it uses only a folder, a port of loopback and a
- * control group. Needs root.
- * @param {{ cache: string, programs: string, tools: string, pauseImage: string, images: readonly string[], port?: number,
- *   progress: (line: string) => void }} options
+ * Starts a cluster of one node, or of none, in namespaces of its own: of the machine it uses only a folder, a port of
+ * loopback and a control group. Needs root.
+ * @param {{ cache: string, programs: string, tools: string, pauseImage: string, images: readonly string[], hasNode: boolean,
+ *   port?: number, progress: (line: string) => void }} options
  * @returns {Promise<Cluster>}
  */
 export async function startCluster({ cache, progress, port = 0, ...rest }) {

@@ -10,7 +10,7 @@ import { secondNode } from './second-node.mjs';
 import { provisionVolumes } from './volume-provisioner.mjs';
 
 // The first process of a cluster's own namespaces: its end is the end of everything in them.
-/** @type {import('./daemons.mjs').Plan & { images: readonly string[] }} */
+/** @type {import('./daemons.mjs').Plan & { images: readonly string[], hasNode: boolean }} */
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { folder, credentials } = plan;
 const daemons = daemonsOf(plan);
@@ -76,9 +76,13 @@ async function startAll() {
   tell({ progress: 'starting etcd and the API server' });
   await prepare();
   start(daemons.etcd);
-  start(daemons.containerd);
+  if (plan.hasNode) start(daemons.containerd);
   start(daemons.apiServer);
   await until('the API server', async () => (await api.text('/readyz')) === 'ok');
+  if (plan.hasNode) await startNode();
+}
+
+async function startNode() {
   await importImages(containerdSocket(folder));
   start(daemons.controllerManager);
   start(daemons.scheduler);

@@ -17,27 +17,28 @@ const PROGRAMS = {
 };
 
 /**
- * Builds what is not in the cache, and starts a cluster that has the base image.
+ * Builds what is not in the cache, and starts a cluster that has the base image. Without a node it is an API server with
+ * its database, and nothing runs there.
  * @param {string} root
- * @param {{ cache: string, port?: number, progress: (line: string) => void }} options
+ * @param {{ cache: string, port?: number, hasNode?: boolean, progress: (line: string) => void }} options
  */
-export async function startOwnCluster(root, { cache: parent, port, progress }) {
+export async function startOwnCluster(root, { cache: parent, port, hasNode = true, progress }) {
   await ensurePrograms(PROGRAMS, { progress, otherwise: 'set KUBECONFIG to one that may be used for tests' });
   const cache = path.join(parent, 'kubernetes');
   mkdirSync(cache, { recursive: true });
   const programs = await buildServers(cache, progress);
   const tools = await unpackTools(cache);
-  progress('preparing images');
-  const images = [
-    await pauseImage(cache, tools),
-    await baseArchive(root, path.join(parent, 'images'), BASE_IMAGE),
-  ];
+  if (hasNode) progress('preparing images');
+  const images = hasNode
+    ? [await pauseImage(cache, tools), await baseArchive(root, path.join(parent, 'images'), BASE_IMAGE)]
+    : [];
   const cluster = await startCluster({
     cache,
     programs,
     tools,
     pauseImage: PAUSE_IMAGE,
     images,
+    hasNode,
     progress,
     ...(port !== undefined && { port }),
   });
