@@ -1,5 +1,6 @@
 import { Berth, socketBy, type TokenSource } from '../client/index.ts';
 import { notSignedIn } from './cli-error.ts';
+import { credentialOf, kindOf } from './profiles/credentials.ts';
 import type { HostsFile } from './profiles/hosts-file.ts';
 import { sessionToken } from './profiles/session-token.ts';
 import type { Target } from './profiles/target.ts';
@@ -15,6 +16,8 @@ export const connect = (target: Target, hosts: HostsFile): Berth =>
     openSocket: async () => socketBy((await import('ws')).WebSocket),
   });
 
+type OfProfile = Extract<Target, { kind: 'profile' }>;
+
 /** The credential of each request. Throws where nobody is signed in. */
 export function tokenSource(target: Target, hosts: HostsFile): TokenSource {
   switch (target.kind) {
@@ -23,9 +26,16 @@ export function tokenSource(target: Target, hosts: HostsFile): TokenSource {
     case 'anonymous':
       throw notSignedIn(`You are not signed in to ${target.server}.`, target.server);
     case 'profile': {
-      const { credential } = target.profile;
-      if (credential.kind === 'api_token') return credential.token;
-      return (refused) => sessionToken(hosts, target.name, target.server, refused);
+      const { name, server, profile } = target;
+      if (profile.credential.kind === 'api_token') return profile.credential.token;
+      if (kindOf(profile) === 'api_token') return () => tokenInKeyring(hosts, target);
+      return (refused) => sessionToken(hosts, name, server, refused);
     }
   }
+}
+
+async function tokenInKeyring({ keyring }: HostsFile, { profile, server }: OfProfile): Promise<string> {
+  const credential = await credentialOf(keyring, profile, { fresh: false });
+  if (credential === null) throw notSignedIn('Your API token is no longer in the keyring.', server);
+  return credential.token;
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 import type { Io } from '../io/io.ts';
 import { withFileLock } from './file-lock.ts';
+import { type Keyring, systemKeyring } from './keyring.ts';
 
 /** A sign-in by a code: a session of its own, renewed by its refresh token. */
 export type SessionCredential = {
@@ -17,10 +18,17 @@ export type ApiTokenCredential = { readonly kind: 'api_token'; readonly token: s
 
 export type Credential = SessionCredential | ApiTokenCredential;
 
+/** The secret is in the keyring under `id`; `of`: what it is. */
+export type InKeyring = {
+  readonly kind: 'keyring';
+  readonly id: string;
+  readonly of: Credential['kind'];
+};
+
 export type Profile = {
   readonly server: string;
   readonly username: string;
-  readonly credential: Credential;
+  readonly credential: Credential | InKeyring;
 };
 
 /** `current` names the profile in use when none is given. */
@@ -30,6 +38,8 @@ const NONE: Hosts = { current: null, profiles: {} };
 
 export type HostsFile = {
   readonly path: string;
+  /** Where the file says that a secret is. */
+  readonly keyring: Keyring;
   read(): Hosts;
   /** Changes the file while no other process does. The new content is complete before it replaces the old. */
   update(change: (hosts: Hosts) => Hosts | Promise<Hosts>): Promise<Hosts>;
@@ -41,6 +51,7 @@ export function hostsFile({ env }: Pick<Io, 'env'>): HostsFile {
   const file = path.join(config, 'berth', 'hosts.json');
   return {
     path: file,
+    keyring: systemKeyring({ env }),
     read: () => read(file),
     async update(change) {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -1,7 +1,9 @@
 import { BerthError } from '../../client/index.ts';
 import { notSignedIn } from '../cli-error.ts';
 import { renew, type SignedIn } from './auth-calls.ts';
+import { credentialOf, kindOf, withCredential } from './credentials.ts';
 import type { Hosts, HostsFile, Profile, SessionCredential } from './hosts-file.ts';
+import type { Keyring } from './keyring.ts';
 
 /** A token this close to its end may expire on the way. */
 const MARGIN_MS = 30_000;
@@ -20,20 +22,23 @@ export async function sessionToken(
     one !== null && one.token !== refused && Date.parse(one.expires_at) - Date.now() > MARGIN_MS
       ? one.token
       : null;
-  const present = usable(sessionOf(hosts.read(), name, server));
+  const kept = { keyring: hosts.keyring, name, server };
+  const present = usable(await sessionOf(hosts.read(), kept, { fresh: false }));
   if (present !== null) return present;
-  const after = await hosts.update(async (before) => {
-    const saved = sessionOf(before, name, server);
+  let token = '';
+  await hosts.update(async (before) => {
+    const saved = await sessionOf(before, kept, { fresh: true });
     if (saved === null) throw notSignedIn('You have signed out.', server);
-    if (usable(saved) !== null) return before;
-    return withSession(before, name, await renewed(server, saved));
+    const session = usable(saved) === null ? await renewed(server, saved) : saved;
+    token = session.token;
+    return session === saved ? before : await withSession(before, kept, session);
   });
-  return sessionOf(after, name, server)?.token ?? '';
+  return token;
 }
 
 async function renewed(server: string, saved: SessionCredential): Promise<SessionCredential> {
   try {
-    return credentialOf(await renew(server, saved.refresh_token));
+    return sessionCredential(await renew(server, saved.refresh_token));
   } catch (error) {
     if (error instanceof BerthError && error.status === 401)
       throw notSignedIn(endWords(error.reason), server);
@@ -54,19 +59,32 @@ const ENDS: Readonly<Record<string, string>> = {
 const endWords = (reason: string | null): string =>
   (reason === null ? undefined : ENDS[reason]) ?? 'Your sign-in has ended.';
 
-export const credentialOf = ({ token, expiresAt, refreshToken }: SignedIn): SessionCredential => ({
+export const sessionCredential = ({ token, expiresAt, refreshToken }: SignedIn): SessionCredential => ({
   kind: 'session',
   token,
   expires_at: expiresAt,
   refresh_token: refreshToken,
 });
 
-function sessionOf({ profiles }: Hosts, name: string, server: string): SessionCredential | null {
+type Kept = { readonly keyring: Keyring; readonly name: string; readonly server: string };
+
+async function sessionOf(
+  { profiles }: Hosts,
+  { keyring, name, server }: Kept,
+  freshness: { readonly fresh: boolean },
+): Promise<SessionCredential | null> {
   const profile = profiles[name];
-  return profile?.server === server && profile.credential.kind === 'session' ? profile.credential : null;
+  if (profile?.server !== server || kindOf(profile) !== 'session') return null;
+  const credential = await credentialOf(keyring, profile, freshness);
+  return credential?.kind === 'session' ? credential : null;
 }
 
-function withSession(hosts: Hosts, name: string, credential: SessionCredential): Hosts {
+async function withSession(
+  hosts: Hosts,
+  { keyring, name }: Kept,
+  session: SessionCredential,
+): Promise<Hosts> {
   const profile = hosts.profiles[name] as Profile;
-  return { ...hosts, profiles: { ...hosts.profiles, [name]: { ...profile, credential } } };
+  const changed = await withCredential(keyring, profile, session);
+  return changed === profile ? hosts : { ...hosts, profiles: { ...hosts.profiles, [name]: changed } };
 }

@@ -4,6 +4,7 @@ import { targetIn } from '../../cli.ts';
 import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { connect } from '../../connect.ts';
+import { forget, kindOf } from '../../profiles/credentials.ts';
 import type { Hosts } from '../../profiles/hosts-file.ts';
 import type { Target } from '../../profiles/target.ts';
 
@@ -19,6 +20,7 @@ export const logout = () =>
       }
       if (target.kind === 'anonymous') return cli.notify(`You are not signed in to ${target.server}.`);
       await cli.progress('Signing out', endSession(cli, target));
+      await forget(cli.hosts.keyring, target.profile);
       await cli.hosts.update((hosts) => without(hosts, target.name));
       cli.notify(`Signed out of ${target.server}.`);
     }),
@@ -26,7 +28,7 @@ export const logout = () =>
 
 /** An API token stays valid: other programs may use it. An unreachable service does not keep the sign-in here. */
 async function endSession(cli: Cli, target: Extract<Target, { kind: 'profile' }>): Promise<void> {
-  if (target.profile.credential.kind === 'api_token') {
+  if (kindOf(target.profile) === 'api_token') {
     return cli.notify('The API token stays valid. Revoke it: berth tokens revoke NAME');
   }
   try {

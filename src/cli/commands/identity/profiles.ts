@@ -1,5 +1,6 @@
 import { command, group, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
+import { isInKeyring, kindOf } from '../../profiles/credentials.ts';
 import { unknownProfile } from '../../profiles/target.ts';
 
 type Listed = {
@@ -7,6 +8,7 @@ type Listed = {
   readonly server: string;
   readonly username: string;
   readonly kind: string;
+  readonly kept: 'file' | 'keyring';
   readonly current: boolean;
 };
 
@@ -18,9 +20,11 @@ const list = () =>
     .action(
       withCli(async ({ hosts, print }) => {
         const { current, profiles: saved } = hosts.read();
-        const listed = Object.entries(saved).map(([name, { server, username, credential }]): Listed => {
-          const kind = credential.kind === 'session' ? 'session' : 'API token';
-          return { name, server, username, kind, current: name === current };
+        const listed = Object.entries(saved).map(([name, profile]): Listed => {
+          const { server, username } = profile;
+          const kind = kindOf(profile) === 'session' ? 'session' : 'API token';
+          const kept = isInKeyring(profile) ? 'keyring' : 'file';
+          return { name, server, username, kind, kept, current: name === current };
         });
         print.list(listed, PROFILES);
       }),
@@ -46,6 +50,7 @@ const PROFILES: Shown<Listed> = {
     server: ({ server }) => server,
     user: ({ username }) => username,
     by: ({ kind }) => kind,
+    kept: ({ kept }) => `in the ${kept}`,
   },
   name: ({ name }) => name,
   empty: 'No saved sign-ins. Sign in: berth login --server URL',
