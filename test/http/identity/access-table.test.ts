@@ -62,6 +62,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /docs/static/swagger-initializer.js': { ...publicly, ok: 200 },
   'GET /docs/static/theme/colours.css': { ...publicly, ok: 200 },
   'GET /docs/static/theme/colours.js': { ...publicly, ok: 200 },
+  'GET /docs/static/theme/reader.js': { ...publicly, ok: 200 },
   'GET /docs/static/*': { ...publicly, ok: 404 },
   'GET /api/auth/options': { ...publicly, ok: 200 },
   'POST /api/auth/setup': { ...publicly, ok: 400 },

@@ -15,6 +15,40 @@ apply();
 /** Swagger UI forgets these in its dark mode. */
 const STYLES = '.dark-mode .swagger-ui .headers-wrapper .header-col { color: #e4e6e6; }\n';
 
+/**
+ * `asReader` sends what the page sends as whoever is signed in to the app in this browser, unless a credential was
+ * entered. It renews the session like a tab of the app (`web/src/session/session.ts`), with the same lock and messages.
+ */
+const READER = `const tabs = new BroadcastChannel('berth.session');
+let login = null;
+tabs.addEventListener('message', ({ data }) => {
+  if (data.type === 'signed_in') login = data.login;
+  if (data.type === 'signed_out') login = null;
+});
+const isUsable = () => login !== null && Date.parse(login.expires_at) - Date.now() > 60_000;
+const renew = async () => {
+  if (isUsable()) return;
+  const answer = await fetch('/api/auth/refresh', { method: 'POST' });
+  login = answer.ok ? await answer.json() : null;
+  if (login !== null) tabs.postMessage({ type: 'signed_in', login });
+};
+const mayBeSignedIn = () => {
+  try {
+    return localStorage.getItem('berth.signed_in') === 'yes';
+  } catch {
+    return false;
+  }
+};
+globalThis.asReader = async (request) => {
+  if (request.loadSpec || request.headers.Authorization || !mayBeSignedIn()) return request;
+  if (!isUsable()) await (navigator.locks ? navigator.locks.request('berth.refresh', renew) : renew());
+  if (login === null) return request;
+  return { ...request, headers: { ...request.headers, Authorization: \`Bearer \${login.token}\` } };
+};
+`;
+
+type InPage = { asReader<T>(request: T): Promise<T> };
+
 /** Gives what the library will register our scope and headers; before the hook that refuses routes without a scope. */
 export async function publishReferencePage(http: Http, overHttps: boolean): Promise<void> {
   const headers = { ...(await headersOfDocuments({ overHttps })), 'cache-control': 'no-cache' };
@@ -25,7 +59,7 @@ export async function publishReferencePage(http: Http, overHttps: boolean): Prom
 
 /**
  * The document as a page, which can also send requests. It has the app's headers and requests nothing from elsewhere; a
- * credential typed there stays in the page's memory.
+ * credential stays in the page's memory, and the reader's own is not shown.
  */
 export async function referencePage(http: Http): Promise<void> {
   await http.register(fastifySwaggerUi, {
@@ -36,11 +70,17 @@ export async function referencePage(http: Http): Promise<void> {
       deepLinking: true,
       displayRequestDuration: true,
       persistAuthorization: false,
+      // The page gets the text of this function.
+      requestInterceptor: (request) => (globalThis as unknown as InPage).asReader(request),
+      showMutatedRequest: false,
     },
     theme: {
       title: 'Berth API',
       css: [{ filename: 'colours.css', content: STYLES }],
-      js: [{ filename: 'colours.js', content: COLOURS }],
+      js: [
+        { filename: 'colours.js', content: COLOURS },
+        { filename: 'reader.js', content: READER },
+      ],
     },
     uiHooks: {
       onRequest: (request, reply, done) => {
