@@ -1,4 +1,4 @@
-import type { ServiceSpec } from '../../../src/adapters/swarm/client/objects.ts';
+import type { Service, ServiceSpec } from '../../../src/adapters/swarm/client/objects.ts';
 import { type Body, type Labelled, NODE, type SwarmState } from './stand-in-state.ts';
 
 export type Answer = { readonly status: number; readonly body?: unknown };
@@ -83,7 +83,12 @@ const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): read
   [
     'GET',
     /^\/services$/,
-    ({ query }) => found([...services.values()].filter(({ Spec }) => hasLabels(Spec, query))),
+    ({ query }) =>
+      found(
+        [...services.values()]
+          .filter(({ Spec }) => hasLabels(Spec, query))
+          .map((service) => ({ ...service, ServiceStatus: { RunningTasks: runningOf(service, tasks) } })),
+      ),
   ],
   [
     'GET',
@@ -91,6 +96,9 @@ const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): read
     ({ query }) => found(tasks.filter(({ of }) => filtersOf(query)['service']?.includes(of))),
   ],
 ];
+
+const runningOf = ({ Spec }: Service, tasks: SwarmState['tasks']): number =>
+  tasks.filter(({ of, Status }) => of === Spec.Name && Status.State === 'running').length;
 
 const containerRoutes = ({ containers, end, behaviour }: SwarmState): readonly Route[] => [
   [
@@ -144,8 +152,12 @@ const containerRoutes = ({ containers, end, behaviour }: SwarmState): readonly R
 const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
   ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
-  ['GET', /^\/swarm$/, () => found({ Spec: { Dispatcher: { HeartbeatPeriod: 60_000_000_000 } } })],
-  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: NODE, ControlAvailable: true } })],
+  [
+    'GET',
+    /^\/swarm$/,
+    () => found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } }),
+  ],
+  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: NODE, ControlAvailable: behaviour.isManager } })],
   [
     'GET',
     /^\/nodes$/,

@@ -11,6 +11,8 @@ export type Behaviour = {
   taskState: string;
   taskError: string | undefined;
   nodeState: string;
+  isManager: boolean;
+  heartbeatSeconds: number;
   /** Of each container. */
   securityOptions: readonly string[] | null;
   /** How many updates are overtaken by others from now on. */
@@ -40,6 +42,8 @@ export function swarmState() {
     taskState: 'running',
     taskError: undefined,
     nodeState: 'ready',
+    isManager: true,
+    heartbeatSeconds: 60,
     securityOptions: ['no-new-privileges=true'],
     overtaken: 0,
   };

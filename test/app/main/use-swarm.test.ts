@@ -1,0 +1,53 @@
+import t from 'tap';
+import { readConfig } from '../../../src/app/main/config.ts';
+import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { eventually } from '../../support/patience.ts';
+import { standInSwarm } from '../../support/swarm/stand-in.ts';
+
+t.test('a manager that is none yet is tried again, and then used', async (t) => {
+  const swarm = await standInSwarm();
+  t.teardown(swarm.close);
+  const { host, port } = swarm.address;
+  const read = readConfig({ BERTH_ENGINE: 'swarm', DOCKER_HOST: `tcp://${host}:${port}` });
+  if ('faults' in read) throw new Error(read.faults.join());
+  const said: string[] = [];
+  const say = (...words: readonly unknown[]): void => void said.push(String(words.at(-1)));
+  let stop = async (): Promise<void> => {};
+  swarm.behaviour.isManager = false;
+  const { parts, runtime } = await useSwarm(
+    (given) => {
+      stop = given;
+    },
+    {
+      config: read.config,
+      log: { info: say, warn: say, error: say },
+      signal: new AbortController().signal,
+      instanceId: 'an-installation',
+      baseImage: null,
+      isPausing: async () => false,
+      metrics: { watch: () => {}, engineWaited: () => {} },
+      onHint: () => {},
+      againMs: 10,
+    },
+  );
+  t.teardown(() => stop());
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  t.match(said, ['the swarm is not usable']);
+  await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
+  t.match(runtime.capabilities, { keepsLayer: false, hasRoot: true }, 'known before it answers');
+
+  swarm.behaviour.heartbeatSeconds = 5;
+  swarm.behaviour.isManager = true;
+  await eventually(
+    () => parts.engine.detail,
+    (detail) => detail.startsWith('Swarm at'),
+  );
+  t.match(parts.engine, {
+    status: 'degraded',
+    detail: /1 node, 1 in use; a cut of 15 s in the network ends containers/,
+    mend: 'docker swarm update --dispatcher-heartbeat 60s',
+  });
+  await runtime.start(await runtime.create(aSpec('an-image')));
+  t.match(await runtime.list(), [{ state: 'running' }], 'it is usable all the same');
+});
