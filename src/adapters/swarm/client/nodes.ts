@@ -39,6 +39,10 @@ export class NodeRemoved extends RuntimeFailure {
 export const nodeSilent = (cause: unknown): RuntimeBusy =>
   new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause });
 
+/** Whether a node does not act, in contrast to a refusal. */
+export const isSilent = (error: unknown): error is RuntimeBusy =>
+  error instanceof RuntimeBusy && error.code === 'container_unresponsive';
+
 export const hostnameOfNode = ({ Description, ID }: SwarmNode): string => Description.Hostname ?? ID;
 
 /** Whether the swarm starts tasks on it. */
@@ -50,6 +54,7 @@ export type Nodes = ReturnType<typeof swarmNodes>;
 /** The nodes of a swarm, and the engine of each, which alone runs programs in its containers. */
 export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
   const engines = new Map<string, Promise<EngineCalls>>();
+  const usedUrls = new Map<string, string>();
   let listed: { readonly atMs: number; readonly nodes: Promise<readonly SwarmNode[]> } | null = null;
 
   /** At most a second old. */
@@ -71,7 +76,9 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
 
   async function connect(nodeId: string): Promise<EngineCalls> {
     if ((await manager.ownNodeId()) === nodeId) return manager.calls;
-    const docker = clientOf(await require(nodeId), addresses);
+    const node = await require(nodeId);
+    usedUrls.set(nodeId, urlOf(node, addresses));
+    const docker = clientOf(node, addresses);
     const calls = engineCalls(docker);
     const found = await calls.read(LIMITS.inspect, (signal) => nodeIdOf(docker, signal));
     if (found === nodeId) return calls;
@@ -92,12 +99,21 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
     list,
     require,
     engineOf,
-    /** Those that have answered so far, by node id. */
-    async known(): Promise<ReadonlyMap<string, EngineCalls>> {
-      const answered = await Promise.all(
-        [...engines].map(async ([id, calls]) => [id, await calls.catch(() => null)] as const),
-      );
-      return new Map(answered.flatMap(([id, calls]) => (calls === null ? [] : [[id, calls] as const])));
+    /** Forgets the engines of nodes that have gone, or have another address now. Returns the nodes. */
+    async refresh(): Promise<readonly SwarmNode[]> {
+      const present = await list();
+      const urls = new Map(present.map((node) => [node.ID, urlOf(node, addresses)]));
+      for (const [id, url] of usedUrls) {
+        if (urls.get(id) === url) continue;
+        engines.delete(id);
+        usedUrls.delete(id);
+      }
+      return present;
+    },
+    /** The engines that have answered so far. */
+    async known(): Promise<ReadonlySet<EngineCalls>> {
+      const answered = await Promise.all([...engines.values()].map((calls) => calls.catch(() => null)));
+      return new Set(answered.filter((calls) => calls !== null));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { ContainerObserver, ListedContainer } from '../../../ports/containers/container-runtime.ts';
+import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { watchEngine } from '../../docker/engine/engine-events.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Nodes } from '../client/nodes.ts';
@@ -48,16 +49,21 @@ const listed = (
 
 /** A swarm does not tell when tasks end: the engines of its nodes do. */
 function watchNodes(nodes: Nodes, instanceId: string, hint: () => void): () => void {
-  const watched = new Map<string, () => void>();
+  const watched = new Map<EngineCalls, () => void>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const look = async (): Promise<void> => {
-    const listed = await nodes.list().catch(() => []);
+    const listed = await nodes.refresh().catch(() => []);
     await Promise.all(listed.map(({ ID }) => nodes.engineOf(ID).catch(() => null)));
     const known = await nodes.known();
     if (isOver) return;
-    for (const [id, { docker }] of known)
-      if (!watched.has(id)) watched.set(id, watchEngine(docker, instanceId, hint));
+    for (const [calls, unwatch] of watched) {
+      if (known.has(calls)) continue;
+      unwatch();
+      watched.delete(calls);
+    }
+    for (const calls of known)
+      if (!watched.has(calls)) watched.set(calls, watchEngine(calls.docker, instanceId, hint));
     timer = setTimeout(() => void look(), NODES_EVERY_MS);
   };
   void look();

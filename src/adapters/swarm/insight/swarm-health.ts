@@ -1,4 +1,4 @@
-import { hostnameOfNode, isReady } from '../client/nodes.ts';
+import { hostnameOfNode, isReady, isSilent } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { CONFINE } from '../containers/confinement.ts';
 import type { Swarm } from '../swarm.ts';
@@ -47,9 +47,7 @@ async function faultOf({ nodes, mayPlace }: Swarm, node: SwarmNode): Promise<Swa
     if (await mayPlace(node)) return null;
     return { words: `containers on ${name} could gain privileges`, mend: `${name}: ${CONFINE}` };
   } catch (error) {
-    return {
-      words: `the engine of the node ${name} does not answer: ${String(error)}`,
-      mend: 'see docs/swarm.md',
-    };
+    const { message } = isSilent(error) && error.cause instanceof Error ? error.cause : (error as Error);
+    return { words: `the engine of the node ${name} cannot be used: ${message}`, mend: 'see docs/swarm.md' };
   }
 }

@@ -3,7 +3,7 @@ import type { Canary, Reached } from '../../../ports/containers/isolation-canary
 import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { gatewayOf } from '../../docker/network/subnet.ts';
-import { isReady, onNode, urlOf } from '../client/nodes.ts';
+import { isReady, isSilent, onNode, urlOf } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { cpuMillicoresOf } from '../containers/create-service.ts';
 import { ensureImage } from '../images/node-images.ts';
@@ -57,9 +57,17 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
   return {
     async prove() {
       const all = await nodes.list();
-      const reached: Reached[] = [];
-      for (const node of all.filter(isReady)) reached.push(...(await proveOn(node, all)));
-      return reached;
+      const proved: (readonly Reached[])[] = [];
+      let silence: unknown = new Error('no node is ready');
+      for (const node of all.filter(isReady))
+        try {
+          proved.push(await proveOn(node, all));
+        } catch (error) {
+          if (!isSilent(error)) throw error;
+          silence = error;
+        }
+      if (proved.length === 0) throw silence;
+      return proved.flat();
     },
     async stop() {
       isOver = true;

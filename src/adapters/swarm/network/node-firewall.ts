@@ -6,7 +6,7 @@ import { applyFirewall } from '../../docker/network/firewall.ts';
 import { changedRules, neededOpenings, resolverOpenings } from '../../docker/network/firewall-rules.ts';
 import { configuredResolvers, ownAddresses } from '../../docker/network/host-network.ts';
 import type { Manager } from '../client/manager.ts';
-import { hostnameOfNode, isReady, type Nodes, onNode } from '../client/nodes.ts';
+import { hostnameOfNode, isReady, isSilent, type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
 import { onHostOf } from './node-host.ts';
@@ -57,6 +57,8 @@ export function nodeFirewalls(
         try {
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));
         } catch (error) {
+          // Its rules stay, and its administrator knows of it by the health of the swarm.
+          if (isSilent(error)) return;
           faults.push(new Error(`node ${name}: ${String(error)}`, { cause: error }));
         }
       });
