@@ -7,18 +7,19 @@ import { ensureDependencies } from './lib/install.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const USAGE =
-  'usage: npm run screenshots [-- --only <text in names, separated by commas>] [--out <folder outside the repository>] [--unchecked]';
+  'usage: npm run screenshots [-- [<group, or text in names>…] [--resume] [--unchecked] [--out <folder outside the repository>]]';
 const LIMIT_SECONDS = 3600;
 
 await runMain(async () => {
-  const { only, out, unchecked } = options();
+  const { only, out, resume, unchecked } = options();
   if (!path.relative(root, out).startsWith('..')) throw new Fault(`${out} is in the repository. ${USAGE}`);
   await ensureDependencies(root, { dev: true });
   const { summary } = await import('./lib/test/tally.mjs');
   const { runTests } = await import('./lib/test/tests.mjs');
   await ensureBuild(root, { typesAreChecked: false });
-  process.env['SCREENS_ONLY'] = only;
+  process.env['SCREENS_ONLY'] = only.join();
   process.env['SCREENS_OUT'] = out;
+  if (resume) process.env['SCREENS_RESUME'] = 'yes';
   // Half of the time is that of the checks for accessibility.
   if (unchecked) process.env['SCREENS_UNCHECKED'] = 'yes';
   const file = 'test/e2e/screens/screens.long.test.ts';
@@ -30,13 +31,13 @@ await runMain(async () => {
 function options() {
   try {
     const known = /** @type {const} */ ({
-      only: { type: 'string' },
       out: { type: 'string' },
+      resume: { type: 'boolean' },
       unchecked: { type: 'boolean' },
     });
-    const { values } = parseArgs({ options: known });
-    const { only = '', out = path.join(tmpdir(), 'berth-screenshots'), unchecked = false } = values;
-    return { only, out: path.resolve(out), unchecked };
+    const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
+    const { out = path.join(tmpdir(), 'berth-screenshots'), resume = false, unchecked = false } = values;
+    return { only: positionals, out: path.resolve(out), resume, unchecked };
   } catch (error) {
     throw new Fault(`${/** @type {Error} */ (error).message}. ${USAGE}`);
   }

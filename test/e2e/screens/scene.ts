@@ -16,6 +16,8 @@ export type Scene = {
   readonly steps?: (page: Page, world: World) => Promise<unknown>;
   /** Errors in the console that belong to the scene, as a refused request. */
   readonly expects?: RegExp;
+  /** A library's page: its accessibility and width are not ours. */
+  readonly isOfLibrary?: boolean;
 };
 
 /** The button of that name. */

@@ -6,19 +6,23 @@ import t, { type Test } from 'tap';
 import { OF_COLOURS, violationsOf } from '../../support/browser/axe.ts';
 import { openBrowser } from '../../support/browser/page.ts';
 import { photograph } from '../../support/browser/photograph.ts';
+import { chosen, namesToShow, noteDone } from './choice.ts';
 import { faultsOf } from './faults.ts';
 import { FORMS, type Form, indexOf } from './gallery.ts';
 import { type Scene, seeing } from './scene.ts';
-import { SCENES } from './scenes/index.ts';
 import { aWorld, type World } from './world.ts';
 
 t.setTimeout(3_600_000);
 
 const FOLDER = process.env['SCREENS_OUT'] ?? path.join(tmpdir(), 'berth-screenshots');
 const PATIENCE_MS = 30_000;
+/** More than the patience of all steps: a scene that hangs must not end the run. */
+const SCENE_MS = 180_000;
 /** Pictures alone. */
 const UNCHECKED = process.env['SCREENS_UNCHECKED'] === 'yes';
+/** Names of groups, or texts in the names of scenes. */
 const ONLY = (process.env['SCREENS_ONLY'] ?? '').split(',');
+const RESUMED = process.env['SCREENS_RESUME'] === 'yes';
 
 /** Opens the scene and brings it to what it shows. */
 async function enter(page: Page, world: World, scene: Scene): Promise<void> {
@@ -31,24 +35,28 @@ async function enter(page: Page, world: World, scene: Scene): Promise<void> {
 }
 
 /** Takes the pictures of one size, and returns what is wrong in it. The dark theme differs in its colours alone. */
-async function take(page: Page, { name }: Scene, forms: readonly Form[]): Promise<readonly string[]> {
+async function take(
+  page: Page,
+  { name, isOfLibrary = false }: Scene,
+  forms: readonly Form[],
+): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const { form, theme } of forms) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     const rules = theme === 'dark' ? { runOnly: OF_COLOURS } : {};
-    const found = UNCHECKED ? [] : await violationsOf(page, rules);
+    const found = UNCHECKED || isOfLibrary ? [] : await violationsOf(page, rules);
     wrong.push(...found.map((one) => `${theme}: ${one}`));
     // The window of a phone grows with its page.
     const width = page.viewportSize()?.width ?? 0;
-    if (Number(await page.evaluate('document.documentElement.scrollWidth')) > width)
+    if (!isOfLibrary && Number(await page.evaluate('document.documentElement.scrollWidth')) > width)
       wrong.push(`${theme}: the page is wider than the window`);
     if (form !== null) await photograph(page, path.join(FOLDER, `${name}-${form}.png`));
   }
   return wrong;
 }
 
-async function showOn(t: Test, page: Page, world: World, scene: Scene, form: (typeof FORMS)[number]) {
-  const [size, forms] = form;
+async function showOn(t: Test, world: World, scene: Scene, [size, forms]: (typeof FORMS)[number]) {
+  const page = await world.open(scene.who ?? 'ada', size);
   page.setDefaultTimeout(PATIENCE_MS);
   const faults = faultsOf(page, world.address, scene.expects);
   try {
@@ -62,22 +70,40 @@ async function showOn(t: Test, page: Page, world: World, scene: Scene, form: (ty
 }
 
 async function show(t: Test, world: World, scene: Scene): Promise<void> {
+  const began = performance.now();
+  t.setTimeout(SCENE_MS);
   for (const form of FORMS) {
-    const page = await world.open(scene.who ?? 'ada', form[0]);
-    await showOn(t, page, world, scene, form);
-    await page.context().setOffline(false);
-    await page.close();
+    await showOn(t, world, scene, form);
+    await world.closePages();
   }
+  // Results come at the end of the file alone.
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.error(`# ${scene.name}: ${seconds} s${t.passing() ? '' : ', with faults'}`);
+}
+
+/** Whether all scenes were without faults. */
+async function showAll(t: Test, world: World, scenes: readonly Scene[]): Promise<boolean> {
+  let isGood = true;
+  for (const scene of scenes) {
+    await t.test(scene.name, async (t) => {
+      await show(t, world, scene);
+      isGood &&= t.passing();
+    });
+  }
+  return isGood;
 }
 
 t.test('every screen is shown without faults, wide and on a phone, light and dark', async (t) => {
+  mkdirSync(FOLDER, { recursive: true });
+  const choice = chosen(ONLY, FOLDER, RESUMED);
+  t.ok(RESUMED || choice.some(({ scenes }) => scenes.length > 0), `there are scenes of ${ONLY}`);
+  writeFileSync(path.join(FOLDER, 'index.html'), indexOf(namesToShow(FOLDER, choice)));
   const browser = await openBrowser(t);
   const world = browser === null ? null : await aWorld(t, browser);
   if (world === null) return;
-  const chosen = SCENES.filter(({ name }) => ONLY.some((part) => name.includes(part)));
-  t.ok(chosen.length > 0, `there are scenes named ${ONLY}`);
-  mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(path.join(FOLDER, 'index.html'), indexOf(chosen.map(({ name }) => name)));
-  for (const scene of chosen) await t.test(scene.name, (t) => show(t, world, scene));
+  for (const one of choice) {
+    const isGood = await showAll(t, world, one.scenes);
+    if (isGood && one.isComplete) noteDone(FOLDER, one);
+  }
   t.comment(`pictures: ${path.join(FOLDER, 'index.html')}`);
 });

@@ -11,12 +11,14 @@ import {
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';
 
 const PASSWORD = 'correct horse battery';
+const RAES_KEY =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAUFGHzKRmN/bcbLBksK0NGPmFWArGSnb5JrqdWRm2i4 rae@laptop';
 
 /**
  * `ada` has containers in many states, `bob` joins her terminal, `eve` has nothing, `mia` has a second factor, `lou` a
- * passcode, `old` signed in long ago, `kim` only when her scenes begin, `root` is the administrator.
+ * passcode, `rae` an SSH key, `old` signed in long ago, `kim` only when her scenes begin, `root` is the administrator.
  */
-export const PEOPLE = ['ada', 'bob', 'eve', 'mia', 'lou', 'old', 'kim', 'root'] as const;
+export const PEOPLE = ['ada', 'bob', 'eve', 'mia', 'lou', 'rae', 'old', 'kim', 'root'] as const;
 export type Who = (typeof PEOPLE)[number];
 
 type Call = ReturnType<typeof client>;
@@ -33,6 +35,8 @@ export type World = {
   readonly ids: Readonly<Record<string, string>>;
   /** Opens a signed-in page of that size. */
   readonly open: (who: Who | 'nobody', size: Size) => Promise<Page>;
+  /** Closes all pages: each terminal that stays open slows the next scene. */
+  readonly closePages: () => Promise<void>;
 };
 
 const SMALL = { memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
@@ -75,7 +79,8 @@ export async function aWorld(t: Test, browser: Browser): Promise<World | null> {
   const ids = await containersOf(world);
   await secondFactor(world.calls.mia);
   await done(world.calls.lou('PUT', '/api/me/lock', { passcode: '2468' }));
-  return { ...world, ids, open: pages(t, browser, address) };
+  await done(world.calls.rae('POST', '/api/me/ssh-keys', { public_key: RAES_KEY }));
+  return { ...world, ids, ...pages(t, browser, address) };
 }
 
 async function aUser(address: string, username: string): Promise<Call> {
@@ -151,22 +156,39 @@ async function secondFactor(call: Call): Promise<void> {
   await done(call('POST', '/api/me/mfa/confirm', { code }));
 }
 
-/** One context for each user and size: a refresh token opens no second one. */
-function pages(t: Test, browser: Browser, address: string): World['open'] {
+/** One context for each user and size: a refresh token opens no second one. Whoever is signed out always has a new one. */
+function pages(t: Test, browser: Browser, address: string): Pick<World, 'open' | 'closePages'> {
   const contexts = new Map<string, Promise<BrowserContext>>();
   const make = async (who: Who | 'nobody', size: Size): Promise<BrowserContext> => {
     const storageState = who === 'nobody' ? undefined : await aSession(address, who);
-    const context = await browser.newContext({ ...OF_SIZE[size], ...(storageState && { storageState }) });
+    // Without a graphics processor each frame of an animation is dear.
+    const options = {
+      ...OF_SIZE[size],
+      reducedMotion: 'reduce',
+      ...(storageState && { storageState }),
+    } as const;
+    const context = await browser.newContext(options);
     t.teardown(() => context.close());
     return context;
   };
-  return async (who, size) => {
+  const open: World['open'] = async (who, size) => {
     const key = `${who} ${size}`;
-    const context = who === 'nobody' ? undefined : contexts.get(key);
-    const made = context ?? make(who, size);
+    const made = contexts.get(key) ?? make(who, size);
     contexts.set(key, made);
     return await (await made).newPage();
   };
+  const closePages = async (): Promise<void> => {
+    for (const [key, made] of contexts) {
+      const context = await made;
+      await context.setOffline(false);
+      if (!key.startsWith('nobody')) for (const page of context.pages()) await page.close();
+      else {
+        contexts.delete(key);
+        await context.close();
+      }
+    }
+  };
+  return { open, closePages };
 }
 
 async function aSession(address: string, who: Who) {

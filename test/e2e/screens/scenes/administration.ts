@@ -1,11 +1,7 @@
 import type { Page } from 'playwright-core';
 import { PROMPT, waitForLine } from '../../../support/browser/page.ts';
-import { answering, asking, askingFrom, choosing, press, type Scene, seeing } from '../scene.ts';
+import { answering, asking, press, type Scene, seeing } from '../scene.ts';
 import { done } from '../world.ts';
-
-const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
-
-const person = (name: string, item: string | RegExp) => askingFrom(`More for ${name}`, item);
 
 const entry = (
   tab: string,
@@ -42,33 +38,6 @@ const announced: Scene['before'] = async (_page, { calls: { root } }) => {
 
 export const ADMINISTRATION: readonly Scene[] = (
   [
-    { name: 'people', ...PEOPLE },
-    { name: 'people-menu', ...PEOPLE, steps: choosing('More for mia') },
-    {
-      name: 'people-nobody',
-      ...PEOPLE,
-      steps: async (page) => {
-        await page.getByLabel('Search people').fill('nobody of this name');
-        await page.locator('p.none').first().waitFor();
-      },
-    },
-    { name: 'invite', ...PEOPLE, steps: asking('Invite') },
-    {
-      name: 'invite-link',
-      ...PEOPLE,
-      steps: async (page) => {
-        await press(page, 'Invite');
-        await press(page.getByRole('dialog'), 'Create link');
-        await page.locator('.token-secret').waitFor();
-      },
-    },
-    { name: 'person-tier', ...PEOPLE, steps: person('mia', 'Change tier…') },
-    { name: 'person-administrator', ...PEOPLE, steps: person('mia', 'Make administrator…') },
-    { name: 'person-no-administrator', ...PEOPLE, steps: person('root', /Remove administrator/) },
-    { name: 'person-reset-password', ...PEOPLE, steps: person('mia', 'Reset password…') },
-    { name: 'person-reset-second-factor', ...PEOPLE, steps: person('mia', 'Reset second factor…') },
-    { name: 'person-disable', ...PEOPLE, steps: person('mia', 'Disable…') },
-    { name: 'person-delete', ...PEOPLE, steps: person('ada', 'Delete…') },
     {
       name: 'open-terminals-live',
       route: async ({ open, ids, address }) => {

@@ -2,31 +2,29 @@ import type { Scene } from '../scene.ts';
 import { ADMINISTRATION, NOTICED } from './administration.ts';
 import { ALL_CONTAINERS } from './all-containers.ts';
 import { CONTAINERS } from './containers.ts';
+import { FAULTS, TOASTS } from './faults.ts';
+import { FRAME } from './frame.ts';
 import { HEALTH_PAGES } from './health.ts';
+import { PEOPLE } from './people.ts';
 import { PROVIDER } from './provider.ts';
-import { FRAME, SETTINGS } from './settings.ts';
+import { RECORDINGS } from './recordings.ts';
+import { SETTINGS } from './settings.ts';
 import { LINKS, SIGNED_OUT } from './signed-out.ts';
-import { GUESTS, LISTS, TOASTS } from './states.ts';
+import { GUESTS, LISTS } from './states.ts';
 import { TERMINAL_STATES } from './terminal-states.ts';
-import { FAULTS, RECORDINGS, TERMINALS } from './terminals.ts';
+import { TERMINALS } from './terminals.ts';
 
-/** All screens, in the order in which they are made. */
-export const SCENES: readonly Scene[] = [
-  ...SIGNED_OUT,
-  ...LINKS,
-  ...GUESTS,
-  ...PROVIDER,
-  ...CONTAINERS,
-  ...LISTS,
-  ...TERMINALS,
-  ...TERMINAL_STATES,
-  ...RECORDINGS,
-  ...FAULTS,
-  ...TOASTS,
-  ...SETTINGS,
-  ...FRAME,
-  ...ADMINISTRATION,
-  ...ALL_CONTAINERS,
-  ...HEALTH_PAGES,
-  ...NOTICED,
-];
+/** All screens, in the order in which they are made. A scene needs none of another group. */
+export const GROUPS = {
+  'signed-out': [...SIGNED_OUT, ...LINKS, ...GUESTS],
+  provider: PROVIDER,
+  containers: CONTAINERS,
+  states: [...LISTS, ...FAULTS, ...TOASTS],
+  terminals: [...TERMINALS, ...TERMINAL_STATES],
+  recordings: RECORDINGS,
+  settings: SETTINGS,
+  frame: FRAME,
+  people: PEOPLE,
+  administration: [...ADMINISTRATION, ...ALL_CONTAINERS, ...HEALTH_PAGES],
+  announced: NOTICED,
+} as const satisfies Readonly<Record<string, readonly Scene[]>>;

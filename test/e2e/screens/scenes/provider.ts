@@ -26,7 +26,7 @@ const connected =
 const SECURITY = { route: '/settings/security', shows: 'Connected sign-ins' } as const;
 
 const refusedWith = (code: string, words: string): Scene => ({
-  name: `provider-${code.replaceAll('_', '-')}`,
+  name: `provider-${code.replace(/^provider_/, '').replaceAll('_', '-')}`,
   who: 'nobody',
   route: `/sign-in/provider#refused=${code}`,
   before: withProvider,
@@ -48,7 +48,34 @@ const namesNeeded =
     });
   };
 
-const ARRIVED = '/sign-in/provider#arrived=00000000-0000-4000-8000-000000000002&purpose=sign_in&return=%2F';
+const arrived = (purpose: string): string =>
+  `/sign-in/provider#arrived=00000000-0000-4000-8000-000000000002&purpose=${purpose}&return=%2F`;
+const ARRIVED = arrived('sign_in');
+
+/** The account of that name has got a second factor since its name was asked for. */
+const thenSecondFactor: NonNullable<Scene['before']> = async (page) => {
+  await withProvider(page);
+  await page.route(FINISH, (route, request) =>
+    route.fulfill(
+      (request.postDataJSON() as { username?: string }).username === undefined
+        ? {
+            status: 409,
+            json: { error: 'another name', code: 'provider_username_needed', suggestion: 'ada-2' },
+          }
+        : { json: { mfa_required: true, mfa_token: 'waiting', methods: ['totp', 'passkey'] } },
+    ),
+  );
+};
+
+/** The provider's answer signs eve in. */
+const signsIn: NonNullable<Scene['before']> = async (page, { address, password }) => {
+  await withProvider(page);
+  await page.route(FINISH, async (route) => {
+    const postData = { email: 'eve', password };
+    const response = await route.fetch({ url: `${address}/api/auth/login`, method: 'POST', postData });
+    await route.fulfill({ response });
+  });
+};
 
 async function toSection(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Connected sign-ins' }).scrollIntoViewIfNeeded();
@@ -80,6 +107,25 @@ export const PROVIDER: readonly Scene[] = [
       await seeing(page, 'is already in use');
     },
     expects: /409/,
+  },
+  {
+    name: 'provider-second-factor',
+    who: 'nobody',
+    route: ARRIVED,
+    before: thenSecondFactor,
+    shows: 'is taken here',
+    steps: async (page) => {
+      await page.keyboard.press('Enter');
+      await seeing(page, 'The provider knows you');
+    },
+    expects: /409/,
+  },
+  {
+    name: 'provider-signed-in',
+    who: 'nobody',
+    route: arrived('invitation'),
+    before: signsIn,
+    shows: 'No containers yet',
   },
   {
     name: 'provider-invitation',

@@ -1,5 +1,5 @@
 import { run } from '../../../support/database/database.ts';
-import { answering, asking, askingFrom, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
+import { answering, asking, press, pressing, type Scene, seeing } from '../scene.ts';
 
 /** Sessions of `old` seem an hour old, so that the service asks for a proof. */
 const agedSession: Scene['before'] = (_page, { database }) =>
@@ -198,6 +198,20 @@ export const SETTINGS: readonly Scene[] = [
     },
   },
   {
+    name: 'credentials',
+    route: '/settings/credentials',
+    shows: 'ada@laptop',
+  },
+  {
+    name: 'credentials-incomplete',
+    who: 'eve',
+    route: '/settings/credentials',
+    before: (page) =>
+      answering(page, /\/api\/(me\/passkeys|tokens)/, () => ({ error: 'internal error' }), 500),
+    shows: 'The list is not complete',
+    expects: /500/,
+  },
+  {
     name: 'lock',
     who: 'lou',
     route: '/settings/sessions',
@@ -208,40 +222,23 @@ export const SETTINGS: readonly Scene[] = [
       await page.getByRole('heading', { name: 'Locked' }).waitFor();
     },
   },
-];
-
-/** The frame around all pages: menus, palette and help. */
-export const FRAME: readonly Scene[] = [
   {
-    name: 'palette',
-    route: '/',
-    shows: 'web-api',
+    name: 'lock-refused',
+    who: 'lou',
+    route: '/settings/sessions',
     steps: async (page) => {
-      await page.locator('.palette-button').click();
-      await page.locator('.palette-option').first().waitFor();
+      // The session is still locked by the scene before, or is locked now.
+      const locked = page.getByRole('heading', { name: 'Locked' });
+      await locked.or(page.getByText('this session')).first().waitFor();
+      if (!(await locked.isVisible())) {
+        await page.getByRole('heading', { name: 'Settings' }).click();
+        await page.keyboard.press('Shift+L');
+        await locked.waitFor();
+      }
+      await page.fill('[name=passcode]', '1357');
+      await page.keyboard.press('Enter');
+      await page.locator('.problem').waitFor();
     },
+    expects: /403|423/,
   },
-  {
-    name: 'palette-search',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await page.locator('.palette-button').click();
-      await page.keyboard.type('web');
-      await seeing(page, 'web-api · Settings…');
-    },
-  },
-  {
-    name: 'palette-nothing',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await page.locator('.palette-button').click();
-      await page.keyboard.type('qqqqq');
-      await page.locator('.palette-none').waitFor();
-    },
-  },
-  { name: 'menu-help', route: '/', shows: 'web-api', steps: choosing('Help') },
-  { name: 'menu-account', route: '/', shows: 'web-api', steps: choosing(/^(Account of .*|ada)$/) },
-  { name: 'shortcuts', route: '/', shows: 'web-api', steps: askingFrom('Help', 'Keyboard shortcuts') },
 ];

@@ -9,9 +9,9 @@ const localLink = ({ address }: World, url: unknown): string => {
   return `${address}${pathname}${hash}`;
 };
 
-const resetOf = (kind: string) => async (world: World) => {
+const resetOf = (kind: string, username: string) => async (world: World) => {
   const { root } = world.calls;
-  const { users } = await done(root('GET', '/api/admin/users?search=mia'));
+  const { users } = await done(root('GET', `/api/admin/users?search=${username}`));
   const [{ id }] = users as readonly [{ id: string }];
   const { url } = await done(root('POST', `/api/admin/users/${id}/reset-links`, { kind }));
   return localLink(world, url);
@@ -29,6 +29,16 @@ const signIn = (who: string, password: string) => async (page: import('playwrigh
   await page.fill('[name=password]', password);
   await page.keyboard.press('Enter');
 };
+
+/** The code of a program that waits to be signed in. */
+async function deviceCode(address: string): Promise<string> {
+  const answer = await fetch(`${address}/api/auth/device`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'berth/1.0' },
+    body: JSON.stringify({ machine: 'eve@laptop' }),
+  });
+  return ((await answer.json()) as { user_code: string }).user_code;
+}
 
 const closed = { open_registration: false, guests_enabled: false };
 
@@ -105,8 +115,55 @@ export const SIGNED_OUT: readonly Scene[] = (
       shows: 'This link is not valid',
       expects: /40[04]/,
     },
-    { name: 'reset-password', route: resetOf('password'), shows: 'Choose a password' },
-    { name: 'reset-second-factor', route: resetOf('second_factor'), shows: 'Remove the second factor' },
+    {
+      name: 'invitation-accepted',
+      route: invitation,
+      shows: 'You are invited',
+      steps: async (page, { password }) => {
+        await page.fill('[name=username]', `new-${invited}`);
+        await page.fill('[name=password]', password);
+        await page.keyboard.press('Enter');
+        await seeing(page, 'No containers yet');
+      },
+    },
+    { name: 'reset-password', route: resetOf('password', 'mia'), shows: 'Choose a password' },
+    {
+      name: 'reset-second-factor',
+      route: resetOf('second_factor', 'mia'),
+      shows: 'Remove the second factor',
+    },
+    {
+      name: 'reset-done',
+      route: resetOf('password', 'rae'),
+      shows: 'Choose a password',
+      steps: async (page, { password }) => {
+        await page.fill('[name=password]', password);
+        await page.keyboard.press('Enter');
+        await seeing(page, 'rae@laptop');
+      },
+    },
+    {
+      name: 'api-reference',
+      route: '/docs',
+      shows: 'Berth API',
+      steps: async (page) => {
+        await page.locator('.opblock-tag').first().waitFor();
+      },
+      isOfLibrary: true,
+    },
+    {
+      name: 'api-reference-try',
+      route: '/docs',
+      shows: 'Berth API',
+      steps: async (page) => {
+        await page.locator('.opblock-tag').first().click();
+        await page.locator('.opblock-summary-control').first().click();
+        await page.getByRole('button', { name: 'Try it out' }).first().click();
+        await page.getByRole('button', { name: 'Execute' }).first().waitFor();
+        await page.locator('.opblock.is-open').first().scrollIntoViewIfNeeded();
+      },
+      isOfLibrary: true,
+    },
   ] satisfies readonly Scene[]
 ).map((scene) => ({ ...scene, who: 'nobody' }));
 
@@ -121,16 +178,19 @@ export const LINKS: readonly Scene[] = [
   {
     name: 'device-decide',
     who: 'eve',
-    route: async ({ address }) => {
-      const answer = await fetch(`${address}/api/auth/device`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'user-agent': 'berth/1.0' },
-        body: JSON.stringify({ machine: 'eve@laptop' }),
-      });
-      const { user_code } = (await answer.json()) as { user_code: string };
-      return `/device#code=${user_code}`;
-    },
+    route: async ({ address }) => `/device#code=${await deviceCode(address)}`,
     shows: 'eve@laptop',
+  },
+  {
+    name: 'device-approved',
+    who: 'kim',
+    route: '/device',
+    steps: async (page, { address }) => {
+      await page.fill('[name=user_code]', await deviceCode(address));
+      await press(page, 'Continue');
+      await press(page, 'Sign in the program');
+      await seeing(page, 'The program is signed in');
+    },
   },
   {
     name: 'device-refused',

@@ -1,5 +1,5 @@
-import type { Page, Route } from 'playwright-core';
-import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import type { Page } from 'playwright-core';
+import { answering, press, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
 const LIST = /\/api\/containers\?(?!.*deleted)/;
@@ -17,98 +17,47 @@ const failing =
 
 const problem = (page: Page): Promise<void> => page.locator('.problem').first().waitFor();
 
-/** Lists that load, and lists that cannot be loaded. */
-export const LISTS: readonly Scene[] = [
-  {
-    name: 'loading-list',
-    route: '/',
-    before: unanswered(LIST),
-    steps: (page) => page.locator('.skeleton').first().waitFor(),
-  },
-  {
-    name: 'loading-tokens',
-    route: '/settings/tokens',
-    before: unanswered(/\/api\/tokens/),
-    steps: (page) => page.locator('.waiting').first().waitFor(),
-  },
-  {
-    name: 'failed-recordings',
-    route: '/recordings',
-    before: failing(/\/api\/recordings/),
-    steps: problem,
-    expects: /500/,
-  },
-  {
-    name: 'failed-snapshots',
-    route: '/snapshots',
-    before: failing(/\/api\/snapshots/),
-    steps: problem,
-    expects: /500/,
-  },
-  {
-    name: 'failed-deleted',
-    route: '/deleted',
-    before: failing(/deleted=true/),
-    steps: problem,
-    expects: /500/,
-  },
-  {
-    name: 'failed-people',
-    who: 'root',
-    route: '/admin',
-    before: failing(/\/api\/admin\/users/),
-    steps: problem,
-    expects: /500/,
-  },
+type Place = readonly [name: string, route: string, requests: RegExp, who?: 'root'];
+
+/** Lists that never arrive, and what shows meanwhile. */
+const LOADING: readonly Place[] = [
+  ['list', '/', LIST],
+  ['tokens', '/settings/tokens', /\/api\/tokens/],
+  ['activity', '/settings/activity', /\/api\/(containers|audit)/],
+  ['capacity', '/admin/capacity', /\/api\/admin\/(capacity|usage)/, 'root'],
+  ['all-containers', '/admin/containers', /\/api\/admin\/containers/, 'root'],
 ];
 
-const refusingStart =
-  (status: number, body: object): NonNullable<Scene['before']> =>
-  (page) =>
-    page.route(/\/start$/, (route: Route) => route.fulfill({ status, json: body }));
+/** Lists that cannot be loaded. */
+const FAILED: readonly Place[] = [
+  ['recordings', '/recordings', /\/api\/recordings/],
+  ['snapshots', '/snapshots', /\/api\/snapshots/],
+  ['deleted', '/deleted', /deleted=true/],
+  ['shared', '/shared', /shared=true/],
+  ['activity', '/settings/activity', /\/api\/audit/],
+  ['sessions', '/settings/sessions', /\/api\/sessions/],
+  ['people', '/admin', /\/api\/admin\/users/, 'root'],
+  ['capacity', '/admin/capacity', /\/api\/admin\/(capacity|usage)/, 'root'],
+  ['service-settings', '/admin/settings', /\/api\/admin\/settings/, 'root'],
+  ['announcements', '/admin/announcements', /\/api\/admin\/announcements/, 'root'],
+];
 
-/** Messages at the edge of the page. */
-export const TOASTS: readonly Scene[] = [
-  {
-    name: 'toast-copied',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await choosing('More for web-api', 'Copy name')(page);
-      await seeing(page, 'Name copied');
-    },
-  },
-  {
-    name: 'toast-undo',
-    route: '/',
-    shows: 'docs',
-    before: (page) =>
-      page.route(/\/api\/containers\/[0-9a-f-]+$/, (route, request) =>
-        request.method() === 'DELETE'
-          ? route.fulfill({ json: { message: 'container deleted', id: '', db_id: '', name: 'docs' } })
-          : route.continue(),
-      ),
-    steps: async (page) => {
-      await choosing('More for docs', 'Delete…')(page);
-      await press(page.getByRole('dialog'), /^Delete/);
-      await seeing(page.locator('.toast'), /docs/);
-    },
-  },
-  {
-    name: 'toast-limit',
-    route: '/',
-    shows: 'docs',
-    before: refusingStart(503, {
-      error: 'the host is low on disk space: nothing new can be created',
-      code: 'host_disk_short',
+const WAITING = '.skeleton, .waiting, [aria-busy=true]';
+
+export const LISTS: readonly Scene[] = [
+  ...LOADING.map(
+    ([name, route, path, who]): Scene => ({
+      ...{ name: `loading-${name}`, route, before: unanswered(path) },
+      ...(who && { who }),
+      steps: (page) => page.locator(WAITING).first().waitFor(),
     }),
-    steps: async (page) => {
-      await press(page, 'Start');
-      await page.locator('.toast').waitFor();
-    },
-    expects: /503/,
-  },
+  ),
+  ...FAILED.map(
+    ([name, route, path, who]): Scene => ({
+      ...{ name: `failed-${name}`, route, before: failing(path), steps: problem, expects: /500/ },
+      ...(who && { who }),
+    }),
+  ),
 ];
 
 /** People who are not, or no longer, users with an account. */

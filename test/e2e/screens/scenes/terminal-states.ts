@@ -23,6 +23,25 @@ const closedBy =
       socket.connectToServer().onMessage(() => void socket.close({ code: CLOSE_CODES[reason], reason }));
     });
 
+/** Ends the line of the page, which then gets no other. */
+const lose = new WeakMap<Page, () => void>();
+
+const losable: NonNullable<Scene['before']> = (page) =>
+  page.routeWebSocket(TERMINAL, (socket) => {
+    const close = (): void => void socket.close({ code: 1011, reason: 'test' });
+    if (lose.has(page)) return close();
+    lose.set(page, close);
+    socket.connectToServer();
+  });
+
+/** A program was ended a moment after the page was opened. */
+const killedLater = ({ figures }: Record<string, unknown>): object => ({
+  figures: (figures as readonly object[]).map((one) => ({
+    ...one,
+    killed_at: new Date(Date.now() + 5_000).toISOString(),
+  })),
+});
+
 /** The container as it is, with some of it replaced. */
 const whichIs =
   (over: object): NonNullable<Scene['before']> =>
@@ -100,6 +119,33 @@ export const TERMINAL_STATES: readonly Scene[] = [
     },
   },
   { name: 'terminal-viewed', who: 'lou', route: viewed, steps: (page) => waitForLine(page, /root@/) },
+  {
+    name: 'terminal-connecting',
+    ...WEB_API,
+    before: (page) => page.routeWebSocket(TERMINAL, () => {}),
+    shows: 'Connecting to web-api…',
+  },
+  {
+    name: 'terminal-reconnecting',
+    ...WEB_API,
+    before: losable,
+    steps: async (page) => {
+      await openShop(page);
+      lose.get(page)?.();
+      await page.keyboard.insertText('git push');
+      await seeing(page, /^Connection lost/);
+    },
+    expects: /426/,
+  },
+  {
+    name: 'terminal-out-of-memory',
+    ...WEB_API,
+    before: (page) => answering(page, /\/api\/figures/, killedLater),
+    steps: async (page) => {
+      await openShop(page);
+      await page.locator('.toast').waitFor();
+    },
+  },
   { name: 'terminal-updating', ...WEB_API, before: whichIs({ status: 'updating' }), shows: /being updated/ },
   {
     name: 'terminal-agent-away',

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
-import { PROMPT, typeLine, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
+import { PROMPT, typeLine, waitForLine } from '../../../support/browser/page.ts';
 import { inNewPane, openShop } from '../../../support/browser/shop.ts';
-import { answering, asking, button, choosing, press, type Scene, seeing } from '../scene.ts';
+import { choosing, press, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
 const TERMINAL = /\/api\/containers\/[^/]+\/terminal/;
@@ -135,117 +135,3 @@ export const TERMINALS: readonly Scene[] = [
   { name: 'join-refused', who: 'eve', route: '/join#code=spent', shows: 'no longer valid', expects: /404/ },
   { name: 'join-without-code', who: 'eve', route: '/join', shows: 'Open the link again' },
 ];
-
-const record = async (page: Page): Promise<void> => {
-  await open(page);
-  const start = button(page, 'Record this terminal');
-  if ((await start.count()) > 0) await start.click();
-  await page.getByText('Recording', { exact: true }).waitFor();
-  await typeUntilAnswered(page, 'uname -a', /^Linux/);
-};
-
-const LATEST = async ({ calls: { ada } }: World): Promise<string> => {
-  const { recordings } = await done(ada('GET', '/api/recordings'));
-  return `/recordings/${(recordings as readonly [{ id: string }])[0].id}`;
-};
-
-/** The first makes what the others show. */
-export const RECORDINGS: readonly Scene[] = [
-  { name: 'recording', ...WEB_API, steps: record },
-  { name: 'recordings-in-progress', route: '/recordings', shows: 'web-api' },
-  {
-    name: 'recordings',
-    route: '/recordings',
-    shows: 'web-api',
-    steps: async (page) => {
-      const stop = page.getByRole('button', { name: 'Stop recording web-api' });
-      if ((await stop.count()) > 0) await stop.first().click();
-      await stop.first().waitFor({ state: 'detached' });
-    },
-  },
-  { name: 'recordings-empty', who: 'eve', route: '/recordings', shows: 'No recordings yet' },
-  {
-    name: 'playback',
-    route: LATEST,
-    steps: (page) => page.locator('.ap-player, .ap-wrapper').first().waitFor(),
-  },
-  {
-    name: 'playback-delete',
-    route: LATEST,
-    shows: 'Skip pauses',
-    steps: asking('Delete'),
-  },
-  {
-    name: 'playback-gone',
-    route: '/recordings/00000000-0000-4000-8000-000000000000',
-    steps: (page) => page.locator('.problem').waitFor(),
-    expects: /404/,
-  },
-];
-
-/** What the page says when the service or its engine fails. */
-export const FAULTS: readonly Scene[] = [
-  {
-    name: 'banner-engine-for-administrators',
-    who: 'root',
-    route: '/',
-    before: (page) =>
-      answering(
-        page,
-        /\/readyz$/,
-        engineDown({
-          detail: 'Docker does not answer at /var/run/docker.sock',
-          mend: 'start Docker (sudo systemctl start docker) and wait a few seconds',
-        }),
-      ),
-    shows: 'The container engine is not running',
-  },
-  {
-    name: 'banner-engine',
-    route: '/',
-    before: (page) => answering(page, /\/readyz$/, engineDown({})),
-    shows: 'Containers cannot start at the moment',
-  },
-  {
-    name: 'banner-unreachable',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await page.route(/\/api\//, (route) => route.abort());
-      await page.locator('.row-name').first().waitFor();
-      await seeing(page, /Berth is not responding/);
-    },
-    expects: /ERR_FAILED/,
-  },
-  {
-    name: 'banner-offline',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await page.context().setOffline(true);
-      await seeing(page, /^You are offline/);
-    },
-    expects: /ERR_INTERNET_DISCONNECTED|WebSocket/,
-  },
-  {
-    name: 'toast-failure',
-    route: '/',
-    shows: 'docs',
-    before: (page) =>
-      page.route(/\/start$/, (route) =>
-        route.fulfill({ status: 500, json: { error: 'failed to start container', code: 'internal_error' } }),
-      ),
-    steps: async (page) => {
-      await press(page, 'Start');
-      await page.locator('.toast').waitFor();
-    },
-    expects: /500/,
-  },
-  { name: 'not-found', route: '/nowhere', shows: 'Page not found' },
-];
-
-const engineDown = (words: object) => (body: Record<string, unknown>) => ({
-  ...body,
-  status: 'degraded',
-  parts: { ...(body['parts'] as object), engine: { status: 'down', ...words } },
-});
