@@ -29,6 +29,7 @@ set -g set-titles on
 set -g set-titles-string "#T"
 set -g window-size latest
 set -g aggressive-resize on
+set -gq fill-character ' '
 set -g allow-rename off
 set -g automatic-rename off
 set -g bell-action any

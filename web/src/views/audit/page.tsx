@@ -14,6 +14,7 @@ import { LoadProblem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 import { Filters } from './filters.tsx';
 import { Records } from './records.tsx';
+import { useKnown } from './use-known.ts';
 
 type AuditProps = { readonly of: AuditOf; readonly title: string; readonly lead: string };
 
@@ -21,16 +22,18 @@ type AuditProps = { readonly of: AuditOf; readonly title: string; readonly lead:
 export function Audit({ of, title, lead }: AuditProps) {
   const [filter, setFilter] = useState<AuditFilter>({});
   const list = usePages((cursor) => listAudit(of, filter, cursor), JSON.stringify(filter));
+  const known = useKnown(of, list.value);
+  const isLoading = list.value === null ? list.failure === null : list.value.length > 0 && known === null;
   return (
     <Section title={title} lead={lead} action={<Exports of={of} filter={filter} />}>
       <Filters of={of} onChange={setFilter} />
       <LoadProblem of={list} />
-      {list.value === null && list.failure === null && <Loading />}
+      {isLoading && <Loading />}
       {list.value?.length === 0 && <p class="none">No matching records.</p>}
-      {list.value !== null && list.value.length > 0 && (
-        <Records of={of} records={list.value} busy={list.busy} />
+      {list.value !== null && list.value.length > 0 && known !== null && (
+        <Records of={of} records={list.value} known={known} busy={list.busy} />
       )}
-      {list.more && (
+      {!isLoading && list.more && (
         <div>
           <Button onClick={list.more} busy={list.busy ? 'Loading' : undefined}>
             Show older

@@ -8,17 +8,17 @@ import { auditIcon } from '../../lib/audit-icons.ts';
 import { at, timeOfDay } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { type Known, useKnown } from './use-known.ts';
+import type { Known } from './use-known.ts';
 
 type RecordsProps = {
   readonly of: AuditOf;
   readonly records: readonly AuditRecord[];
+  readonly known: Known;
   readonly busy: boolean;
 };
 
 /** By day, newest first; each row is a sentence, with its raw records below when the reader opens them. */
-export function Records({ of, records, busy }: RecordsProps) {
-  const known = useKnown(of, records);
+export function Records({ of, records, known, busy }: RecordsProps) {
   const columns = of === 'all' ? ['When', 'Who', 'What', 'From'] : ['When', 'What', 'From'];
   return (
     <table class="audit" aria-busy={busy}>

@@ -13,21 +13,26 @@ import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 /** `linkOf`: where what a sentence names is shown; null where it is gone, or has no page. */
 export type Known = { readonly names: KnownNames; readonly linkOf: (noun: Noun) => string | null };
 
-/** The names in the records and of containers, deleted ones too; of others' containers for administrators. */
-export function useKnown(of: AuditOf, records: readonly AuditRecord[]): Known {
-  const own = useLoaded(listContainers).value ?? [];
-  const deleted = useLoaded(listDeleted).value ?? [];
+type Containers = Readonly<Record<'own' | 'deleted' | 'others', readonly Container[]>>;
+
+/**
+ * The names in the records and of containers, deleted ones too; of others' containers for administrators. Null until the
+ * lists of containers came or failed: before, sentences would show the start of ids. `records`: null before they came.
+ */
+export function useKnown(of: AuditOf, records: readonly AuditRecord[] | null): Known | null {
+  const own = useLoaded(listContainers);
+  const deleted = useLoaded(listDeleted);
   const recordings = useLoaded(of === 'own' ? ownRecordings : nothing).value ?? [];
-  const others = useOthers(of === 'all' ? records : []);
-  const containers = [...others, ...deleted, ...own].map(({ db_id, name }) => [db_id, name] as const);
-  const user = me.value === null ? [] : [[me.value.id, me.value.username] as const];
-  const names = new Map([...namesIn(records), ...user, ...containers]);
+  const others = useOthers(of === 'all' ? records : NONE);
+  const isWaiting = [own, deleted].some(({ value, failure }) => value === null && failure === null);
+  if (isWaiting || records === null || others === null) return null;
+  const containers = { own: own.value ?? [], deleted: deleted.value ?? [], others };
   const gone = records.filter(({ action }) => action === 'user_deleted').map(deletedId);
   const linkOf = ({ kind, id }: Noun): string | null => {
     switch (kind) {
       case 'container':
       case 'machine':
-        return linkOfContainer(id, { own, deleted, others });
+        return linkOfContainer(id, containers);
       case 'user':
         return of === 'all' && !gone.includes(id) ? linkTo('/admin', { search: id }) : null;
       case 'recording':
@@ -36,10 +41,14 @@ export function useKnown(of: AuditOf, records: readonly AuditRecord[]): Known {
         return null;
     }
   };
-  return { names, linkOf };
+  return { names: namesOf(records, containers), linkOf };
 }
 
-type Containers = Readonly<Record<'own' | 'deleted' | 'others', readonly Container[]>>;
+function namesOf(records: readonly AuditRecord[], { own, deleted, others }: Containers): KnownNames {
+  const containers = [...others, ...deleted, ...own].map(({ db_id, name }) => [db_id, name] as const);
+  const user = me.value === null ? [] : [[me.value.id, me.value.username] as const];
+  return new Map([...namesIn(records), ...user, ...containers]);
+}
 
 function linkOfContainer(id: string, { own, deleted, others }: Containers): string | null {
   const isIt = ({ db_id }: Container): boolean => db_id === id;
@@ -56,6 +65,7 @@ const linkTo = (path: string, query: Readonly<Record<string, string>>): string =
 
 const deletedId = ({ details }: AuditRecord): string => detailsOf(details)('id');
 const nothing = async (): Promise<readonly string[]> => [];
+const NONE: readonly AuditRecord[] = [];
 
 /** The ids of the reader's recordings, up to some pages of them. */
 async function ownRecordings(): Promise<readonly string[]> {
@@ -70,20 +80,21 @@ async function ownRecordings(): Promise<readonly string[]> {
   return ids;
 }
 
-/** Anybody's containers that the records name, as far as they exist or can be restored. */
-function useOthers(records: readonly AuditRecord[]): readonly Container[] {
-  const [others, setOthers] = useState<readonly Container[]>([]);
-  const ids = containersIn(records);
+/** Anybody's containers that the records name, as far as they exist or can be restored; null before the first answer. */
+function useOthers(records: readonly AuditRecord[] | null): readonly Container[] | null {
+  const [others, setOthers] = useState<readonly Container[] | null>(null);
+  const ids = records === null ? null : containersIn(records);
   useEffect(() => {
+    if (ids === null) return undefined;
     let isOld = false;
+    const show = (found: readonly Container[]): void => {
+      if (!isOld) setOthers(found);
+    };
     // why: without the names, the sentences show the start of the ids
-    containersWithIds(ids).then(
-      (found) => isOld || setOthers(found),
-      () => {},
-    );
+    containersWithIds(ids).then(show, () => show([]));
     return () => {
       isOld = true;
     };
-  }, [ids.join()]);
+  }, [ids?.join()]);
   return others;
 }

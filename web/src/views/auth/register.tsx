@@ -18,9 +18,11 @@ export function Register() {
 function Closed() {
   return (
     <AuthFrame title="Registration is closed" lead="Ask an administrator for an account.">
-      <p>
-        <a href="/sign-in">Back to sign in</a>
-      </p>
+      <div class="auth-more">
+        <p>
+          <a href="/sign-in">Back to sign in</a>
+        </p>
+      </div>
     </AuthFrame>
   );
 }

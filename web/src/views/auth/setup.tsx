@@ -98,9 +98,11 @@ function AlreadyDone() {
       title="Already set up"
       lead="This server already has its first account, so the set-up link no longer works."
     >
-      <p>
-        <a href="/sign-in">Sign in</a>
-      </p>
+      <div class="auth-more">
+        <p>
+          <a href="/sign-in">Sign in</a>
+        </p>
+      </div>
     </AuthFrame>
   );
 }

@@ -14,6 +14,8 @@ import type { AdminContainerAct } from './container-row.tsx';
 import { Filters } from './filters.tsx';
 import { useAllContainers } from './use-all-containers.ts';
 
+const PATH = '/admin/containers';
+
 type Asked = { readonly act: AdminContainerAct; readonly container: Container };
 
 const COLUMNS = [
@@ -46,8 +48,10 @@ export function AllContainers() {
     const next = { ...newest.current, ...filters };
     newest.current = next;
     setQuery(next);
+    // why: a typed filter changes the query later, when the reader may already be at another page
+    if (location.pathname !== PATH) return;
     const search = next.owner === '' ? '' : `?owner=${encodeURIComponent(next.owner)}`;
-    history.replaceState(null, '', `${location.pathname}${search}`);
+    history.replaceState(null, '', `${PATH}${search}`);
   };
   const { value, failure } = list;
   const onAct = (act: AdminContainerAct, container: Container): void => {
