@@ -17,7 +17,7 @@ t.setTimeout(3_600_000);
 const FOLDER = process.env['SCREENS_OUT'] ?? path.join(tmpdir(), 'berth-screenshots');
 const PATIENCE_MS = 30_000;
 /** More than the patience of all steps: a scene that hangs must not end the run. */
-const SCENE_MS = 180_000;
+const SCENE_MS = 300_000;
 /** Pictures alone. */
 const UNCHECKED = process.env['SCREENS_UNCHECKED'] === 'yes';
 /** Names of groups, or texts in the names of scenes. */

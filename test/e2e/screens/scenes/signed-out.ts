@@ -145,7 +145,7 @@ export const SIGNED_OUT: readonly Scene[] = (
     {
       name: 'api-reference',
       route: '/docs',
-      shows: 'Berth API',
+      shows: 'Self-hosted container workspaces',
       steps: async (page) => {
         await page.locator('.opblock-tag').first().waitFor();
       },
@@ -154,7 +154,7 @@ export const SIGNED_OUT: readonly Scene[] = (
     {
       name: 'api-reference-try',
       route: '/docs',
-      shows: 'Berth API',
+      shows: 'Self-hosted container workspaces',
       steps: async (page) => {
         await page.locator('.opblock-tag').first().click();
         await page.locator('.opblock-summary-control').first().click();

@@ -25,14 +25,18 @@ export function DevicePage() {
   linked.current ??= takeDeviceCode();
   const [step, setStep] = useState<Step>({ kind: 'code' });
   return (
-    <div class="device">
-      <h1>Sign in a program</h1>
-      {step.kind === 'code' && <CodeForm linked={linked.current} onStep={setStep} />}
-      {step.kind === 'decide' && <Decision {...step} onStep={setStep} />}
-      {step.kind === 'approved' && (
-        <p role="status">The program is signed in. You can close this page and return to your terminal.</p>
-      )}
-      {step.kind === 'denied' && <p role="status">The program was refused. Nothing was signed in.</p>}
+    <div class="page">
+      <div class="page-head">
+        <h1>Sign in a program</h1>
+      </div>
+      <div class="device">
+        {step.kind === 'code' && <CodeForm linked={linked.current} onStep={setStep} />}
+        {step.kind === 'decide' && <Decision {...step} onStep={setStep} />}
+        {step.kind === 'approved' && (
+          <p role="status">The program is signed in. You can close this page and return to your terminal.</p>
+        )}
+        {step.kind === 'denied' && <p role="status">The program was refused. Nothing was signed in.</p>}
+      </div>
     </div>
   );
 }
