@@ -20,7 +20,7 @@ await runMain(async () => {
   process.env['SCREENS_ONLY'] = only.join();
   process.env['SCREENS_OUT'] = out;
   if (resume) process.env['SCREENS_RESUME'] = 'yes';
-  // Half of the time is that of the checks for accessibility.
+  // A quarter of the time: no checks for accessibility, and one visit of each scene.
   if (unchecked) process.env['SCREENS_UNCHECKED'] = 'yes';
   const file = 'test/e2e/screens/screens.long.test.ts';
   const { code, tally } = await runTests(root, [file], { print: console.log, limitSeconds: LIMIT_SECONDS });

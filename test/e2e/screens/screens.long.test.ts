@@ -10,7 +10,7 @@ import { chosen, namesToShow, noteDone } from './choice.ts';
 import { faultsOf } from './faults.ts';
 import { FORMS, type Form, indexOf } from './gallery.ts';
 import { type Scene, seeing } from './scene.ts';
-import { aWorld, type World } from './world.ts';
+import { aWorld, OF_SIZE, type World } from './world.ts';
 
 t.setTimeout(3_600_000);
 
@@ -18,7 +18,7 @@ const FOLDER = process.env['SCREENS_OUT'] ?? path.join(tmpdir(), 'berth-screensh
 const PATIENCE_MS = 30_000;
 /** More than the patience of all steps: a scene that hangs must not end the run. */
 const SCENE_MS = 300_000;
-/** Pictures alone. */
+/** Pictures alone, by one visit of each scene. */
 const UNCHECKED = process.env['SCREENS_UNCHECKED'] === 'yes';
 /** Names of groups, or texts in the names of scenes. */
 const ONLY = (process.env['SCREENS_ONLY'] ?? '').split(',');
@@ -55,7 +55,13 @@ async function take(
   return wrong;
 }
 
-async function showOn(t: Test, world: World, scene: Scene, [size, forms]: (typeof FORMS)[number]) {
+/** The page as it is shown; null where it could not be brought to that. */
+async function showOn(
+  t: Test,
+  world: World,
+  scene: Scene,
+  [size, forms]: (typeof FORMS)[number],
+): Promise<Page | null> {
   const page = await world.open(scene.who ?? 'ada', size);
   page.setDefaultTimeout(PATIENCE_MS);
   const faults = faultsOf(page, world.address, scene.expects);
@@ -63,17 +69,29 @@ async function showOn(t: Test, world: World, scene: Scene, [size, forms]: (typeo
     await enter(page, world, scene);
   } catch (error) {
     await photograph(page, path.join(FOLDER, `${scene.name}-failed-${size}.png`));
-    return t.fail(`${size}: ${error}`.split('\n').slice(0, 4).join(' '));
+    t.fail(`${size}: ${error}`.split('\n').slice(0, 4).join(' '));
+    return null;
   }
   t.same(await take(page, scene, forms), [], `${size}: accessible, and fits the window`);
   t.same(faults, [], `${size}: no error, no violation of the policy, no request to elsewhere`);
+  return page;
+}
+
+/** The phone's picture without another visit: the same page in a window of its size, under a finger. */
+async function alsoOnPhone(page: Page, scene: Scene): Promise<void> {
+  const touch = await page.context().newCDPSession(page);
+  await touch.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  await page.setViewportSize(OF_SIZE.phone.viewport);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await photograph(page, path.join(FOLDER, `${scene.name}-phone.png`));
 }
 
 async function show(t: Test, world: World, scene: Scene): Promise<void> {
   const began = performance.now();
   t.setTimeout(SCENE_MS);
-  for (const form of FORMS) {
-    await showOn(t, world, scene, form);
+  for (const form of UNCHECKED ? FORMS.slice(0, 1) : FORMS) {
+    const page = await showOn(t, world, scene, form);
+    if (UNCHECKED && page !== null) await alsoOnPhone(page, scene);
     await world.closePages();
   }
   // Results come at the end of the file alone.

@@ -48,7 +48,7 @@ export async function done(answer: ReturnType<Call>): Promise<Record<string, unk
   return body;
 }
 
-const OF_SIZE = {
+export const OF_SIZE = {
   wide: { viewport: { width: 1280, height: 800 } },
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 },
 } as const;
