@@ -51,7 +51,9 @@ export function TerminalBar(bar: BarProps) {
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
-  const stale = reach.value !== 'fine' || terminal?.health.value.answers === false;
+  // What has ended has no line that could be silent.
+  const isSilent = terminal?.connection.value?.kind !== 'over' && terminal?.health.value.answers === false;
+  const stale = reach.value !== 'fine' || isSilent;
   return (
     <header class="terminal-bar">
       <a class="back" href="/" aria-label="All containers" title="All containers">
