@@ -45,14 +45,17 @@ function Sharing({ container, main, onShare }: SharingProps) {
   return <Participants people={main.people.value} me={me} onOpen={isOwner ? onShare : null} />;
 }
 
+/** A line that is opened for the first time, or has ended, says nothing about the container. */
+const isLineSilent = ({ everOpen, connection, health }: TerminalController): boolean =>
+  everOpen.value && connection.value?.kind !== 'over' && !health.value.answers;
+
 /** The container, its state and latency, and actions on the active terminal and the panes. */
 export function TerminalBar(bar: BarProps) {
   const { known, name, workspace, onTools, onSpace, onShare, onAnnouncements } = bar;
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
-  // What has ended has no line that could be silent.
-  const isSilent = terminal?.connection.value?.kind !== 'over' && terminal?.health.value.answers === false;
+  const isSilent = terminal !== null && isLineSilent(terminal);
   const stale = reach.value !== 'fine' || isSilent;
   return (
     <header class="terminal-bar">
