@@ -10,6 +10,7 @@ type RecordingProps = {
   readonly connectionId: string;
   /** null while its screen is being made. */
   readonly terminal: TerminalController | null;
+  readonly isOwnContainer: boolean;
 };
 
 /** While the terminal is being recorded. */
@@ -23,7 +24,7 @@ export function RecordingMark({ terminal }: { terminal: TerminalController }) {
 }
 
 /** Starts and stops the recording of the user's own terminal. */
-export function RecordButton({ containerId, connectionId, terminal }: RecordingProps) {
+export function RecordButton({ containerId, connectionId, terminal, isOwnContainer }: RecordingProps) {
   const [busy, setBusy] = useState(false);
   const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
@@ -39,8 +40,9 @@ export function RecordButton({ containerId, connectionId, terminal }: RecordingP
     setBusy(false);
   };
   const isOpen = terminal?.connection.value?.kind === 'open';
-  // The main terminal says who owns it; all others are the user's own.
-  const isOwn = connectionId !== MAIN_PANE || (terminal?.isOwner.value && terminal.everOpen.value);
+  // Once open, the main terminal says who owns it; all others are the user's own.
+  const isOwn =
+    connectionId !== MAIN_PANE || (terminal?.everOpen.value ? terminal.isOwner.value : isOwnContainer);
   if (!isOwn) return null;
   return (
     <IconButton

@@ -76,7 +76,11 @@ export function TerminalBar(bar: BarProps) {
       {terminal && <ZoomSwitch terminal={terminal} />}
       <PaneActions container={container} workspace={workspace} onShare={onShare} />
       <ThemeButton />
-      {main && <TerminalMenu {...bar} terminal={terminal} />}
+      {main ? (
+        <TerminalMenu {...bar} terminal={terminal} />
+      ) : (
+        <IconButton icon="dots" label="Terminal menu" onClick={() => {}} disabled />
+      )}
     </header>
   );
 }
@@ -98,12 +102,13 @@ function PaneActions({ container, workspace, onShare }: PaneActionsProps) {
           disabled={!main?.everOpen.value}
         />
       )}
-      {container && main && (
+      {container && (
         <RecordButton
           key={active.id}
           containerId={container.db_id}
           connectionId={active.id}
           terminal={terminal}
+          isOwnContainer={mayDivide.value}
         />
       )}
       {container && mayDivide.value && <SplitButtons workspace={workspace} />}
