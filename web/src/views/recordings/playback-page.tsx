@@ -69,7 +69,7 @@ function Playback({ recording, cast }: Loaded) {
         </Button>
       </div>
       {recording.duration_ms === 0 && <p class="none">The terminal showed nothing during this recording.</p>}
-      <Screen cast={cast} lengthMs={recording.duration_ms} skipPauses={skipPauses} />
+      <Screen recording={recording} cast={cast} skipPauses={skipPauses} />
       <div class="playback-foot">
         <Check label="Skip pauses" checked={skipPauses} onChange={setSkipPauses} />
         <p class="playback-keys">
@@ -88,10 +88,17 @@ function Playback({ recording, cast }: Loaded) {
   );
 }
 
-type ScreenProps = { readonly cast: string; readonly lengthMs: number; readonly skipPauses: boolean };
+type ScreenProps = {
+  readonly recording: Recording;
+  readonly cast: string;
+  readonly skipPauses: boolean;
+};
+
+/** Of a terminal's cell: its height by its width. */
+const CELL = 2.2;
 
 /** The player takes the focus, so that its keys work. A change of colours keeps its position. */
-function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
+function Screen({ recording: { cols, rows, duration_ms: lengthMs }, cast, skipPauses }: ScreenProps) {
   const host = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const left = useRef({ seconds: 0, playing: false, skipPauses });
@@ -128,7 +135,7 @@ function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
   return (
     <>
       {failure !== null && <Problem failure={failure} />}
-      <div class="playback-screen" ref={host} />
+      <div class="playback-screen" ref={host} style={{ '--tallness': (CELL * rows) / cols }} />
     </>
   );
 }
