@@ -123,7 +123,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'This SSH key is already in use. If it is not in your list, another account has it: make a new key.',
   catalogue_key_taken: 'This name is already in use. Change the existing entry, or choose another name.',
   catalogue_entry_in_use:
-    'It is still in use. First move people to another tier, or delete the containers that use it.',
+    'It is still in use. First move the people who have it, or delete the containers that use it.',
   catalogue_entry_needed: 'This entry is built in and cannot be deleted. Change it instead.',
   role_setup_not_needed:
     'There is nothing to install. The toolset of this container adds nothing to its image.',

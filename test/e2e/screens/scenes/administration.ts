@@ -104,7 +104,7 @@ export const ADMINISTRATION: readonly Scene[] = (
         await seeing(page, 'No matching records');
       },
     },
-    { name: 'service-settings', route: '/admin/settings', shows: 'Deleted containers' },
+    { name: 'service-settings', route: '/admin/settings', shows: 'Guest access lasts' },
     {
       name: 'service-settings-refused',
       route: '/admin/settings',

@@ -42,12 +42,12 @@ const COLUMNS: readonly Column[] = [
     ofLimit(one, known(one.memory_used_mb, memory), memory(one.memory_mb)),
   ),
   amount('Disk', 'disk_used_mb', (one) => ofLimit(one, disk(one.disk_used_mb), disk(one.disk_mb))),
-  amount('Kept', 'kept_mb', (one) => some(one.kept, `${one.kept}, ${disk(one.kept_mb)}`)),
+  amount('Kept', 'kept_mb', (one) => some(one.kept, `${one.kept} · ${disk(one.kept_mb)}`)),
   amount('Snapshots', 'snapshot_mb', (one) =>
-    some(one.snapshots, `${one.snapshots}, ${disk(one.snapshot_mb)}`),
+    some(one.snapshots, `${one.snapshots} · ${disk(one.snapshot_mb)}`),
   ),
   amount('Recordings', 'recording_bytes', (one) =>
-    some(one.recordings, `${one.recordings}, ${bytes(one.recording_bytes)}`),
+    some(one.recordings, `${one.recordings} · ${bytes(one.recording_bytes)}`),
   ),
   amount('Terminals', 'terminals', (one) => some(one.terminals, String(one.terminals))),
   amount('Tokens', 'tokens', (one) => some(one.tokens, String(one.tokens))),

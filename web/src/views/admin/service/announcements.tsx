@@ -144,7 +144,7 @@ function AnnouncementDialog({ before, onDone, onClose }: DialogProps) {
         label="Text"
         {...form.field('text')}
         hint="One line of plain text, up to 500 characters. Addresses with https:// become links."
-        area={{ rows: 3, maxLength: 500, ...{ 'data-autofocus': true } }}
+        area={{ rows: 3, maxLength: 500, class: 'prose', ...{ 'data-autofocus': true } }}
       />
       <SelectField label="Kind" {...form.field('severity')} options={SEVERITIES} />
       <div class="field-pair">
