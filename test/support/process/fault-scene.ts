@@ -27,10 +27,13 @@ type ContainerIds = { readonly dbId: string; readonly id: string };
 
 export async function aContainerWithCanary(call: Call, name = 'kept'): Promise<ContainerIds> {
   const { status, body } = await call('POST', '/api/containers', { name, ...small });
-  if (status !== 201) throw new Error(`create answered ${status} ${JSON.stringify(body)}`);
-  const { db_id: dbId, id } = body as { db_id: string; id: string };
+  // A cluster's node may be prepared longer than a request lasts.
+  if (status !== 201 && status !== 202) throw new Error(`create answered ${status} ${JSON.stringify(body)}`);
+  const { db_id: dbId } = body as { db_id: string };
+  const read = async () => (await call('GET', `/api/containers/${dbId}`)).body;
+  const made = status === 201 ? body : await eventually(read, (now) => now['status'] === 'running');
   await inside(call, dbId, 'echo kept > /workspace/canary');
-  return { dbId, id };
+  return { dbId, id: made['id'] as string };
 }
 
 /** The output of a shell command in the container, or the refusal. */

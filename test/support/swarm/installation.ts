@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { INSTANCE_LABEL } from '../../../src/adapters/docker/engine/engine-names.ts';
+import { freshDatabase } from '../database/database.ts';
+import { installationOf } from '../engine/instance.ts';
+import { eventually } from '../patience.ts';
+import type { Installation } from '../process/service-process.ts';
+import type { SwarmCluster } from './cluster.ts';
+
+/** Settings of a Berth on this machine whose containers are in the Swarm; all that it left there goes with `t`. */
+export async function anInstallationIn(
+  t: Test,
+  cluster: SwarmCluster,
+  more: NodeJS.ProcessEnv = {},
+): Promise<{ readonly installation: Installation; readonly url: string; readonly instance: string } | null> {
+  const url = await freshDatabase(t);
+  if (url === null) return null;
+  const instance = await installationOf('', url);
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
+  t.teardown(async () => {
+    rmSync(dataDir, { recursive: true, force: true });
+    await removeInstance(cluster, instance);
+  });
+  const env = {
+    ...swarmSettings(cluster),
+    BERTH_DATA_DIR: dataDir,
+    BERTH_PORT: '0',
+    DATABASE_URL: url,
+    ...more,
+  };
+  return { installation: { dataDir, env }, url, instance };
+}
+
+/** How Berth reaches the Swarm. */
+export const swarmSettings = ({ dockerHost, certificates }: SwarmCluster) => ({
+  BERTH_ENGINE: 'swarm',
+  DOCKER_HOST: dockerHost,
+  DOCKER_CERT_PATH: certificates,
+  BERTH_SWARM_NODE_URL: 'https://{addr}:2376',
+});
+
+/** Removes everything of an installation from the Swarm and its engines. */
+export async function removeInstance(cluster: SwarmCluster, instance: string): Promise<void> {
+  const filters = { label: [`${INSTANCE_LABEL}=${instance}`] };
+  const manager = cluster.engineOf();
+  for (const { ID } of await manager.listServices({ filters })) await manager.getService(ID).remove();
+  const configs = await manager.listConfigs({ filters: JSON.stringify(filters) as never });
+  for (const { ID } of configs) await manager.getConfig(ID).remove();
+  for (const { name } of cluster.nodes) {
+    const engine = cluster.engineOf(name);
+    const left = () => engine.listContainers({ all: true, filters });
+    // The Swarm ends tasks of removed services when it gets to it.
+    await eventually(left, ({ length }) => length === 0, { everyMs: 200 });
+    for (const { Id } of await left()) await engine.getContainer(Id).remove({ force: true, v: true });
+    const { Volumes } = await engine.listVolumes({ filters: JSON.stringify(filters) as never });
+    for (const { Name } of Volumes ?? []) await engine.getVolume(Name).remove({ force: true });
+  }
+  for (const { Id } of await manager.listNetworks({ filters })) {
+    await manager
+      .getNetwork(Id)
+      .remove()
+      .catch(() => {});
+  }
+}

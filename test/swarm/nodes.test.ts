@@ -1,0 +1,129 @@
+import t from 'tap';
+import { eventually } from '../support/patience.ts';
+import { aContainerWithCanary, inside } from '../support/process/fault-scene.ts';
+import { client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { type NodeName, swarmCluster } from '../support/swarm/cluster.ts';
+import { anInstallationIn } from '../support/swarm/installation.ts';
+import { taskContainers } from '../support/swarm/task-containers.ts';
+import { watchTasks } from '../support/swarm/task-witness.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+
+const PATIENT = { patienceMs: 120_000, everyMs: 500 };
+/** A Swarm with the usual heartbeat takes a node for lost after a third of it. */
+const CUT_OFF_MS = 45_000;
+const cluster = swarmCluster();
+
+t.setTimeout(900_000);
+const set = await anInstallationIn(t, cluster);
+if (set === null) throw new Error('this needs a database');
+const witness = watchTasks(t, cluster);
+const service = await startService(t, set.installation);
+const token = await signInAdmin(service);
+const call = client(service.address, token);
+const at = { address: service.address.replace('http', 'ws'), token };
+
+/** A running container on a node that is not the manager. */
+async function onWorker() {
+  for (let tries = 0; tries < 6; tries += 1) {
+    const { dbId } = await aContainerWithCanary(call, `dev-${tries}`);
+    const [task] = await taskContainers(cluster, dbId);
+    if (task !== undefined && task.node !== 'n1') return { dbId, node: task.node };
+  }
+  throw new Error('every container is on the manager');
+}
+
+/** The time is what is tested: how long a node was silent. */
+async function cutOff(): Promise<void> {
+  const beganMs = performance.now();
+  await eventually(
+    () => performance.now() - beganMs,
+    (ms) => ms > CUT_OFF_MS,
+    PATIENT,
+  );
+}
+
+const { dbId, node } = await onWorker();
+const url = `/api/containers/${dbId}`;
+const ids = async (): Promise<readonly string[]> => (await taskContainers(cluster, dbId)).map(({ id }) => id);
+const isBack = (name: NodeName) => async (): Promise<boolean> =>
+  (
+    (await cluster.engineOf().listNodes()) as {
+      Description: { Hostname: string };
+      Status: { State: string };
+    }[]
+  )
+    .filter(({ Status }) => Status.State === 'ready')
+    .some(({ Description }) => Description.Hostname === name);
+
+await t.test(
+  'a node cut off for 45 s, and told to stop and start: it runs once, and nothing is lost',
+  async (t) => {
+    const before = await ids();
+    await inside(call, dbId, 'echo kept > canary; sync');
+    await cluster.partition(node);
+    const asked = await call('POST', `${url}/exec`, { command: ['true'] });
+    t.match([asked.status, asked.body['code']], [503, 'container_unresponsive']);
+    const [start, stop] = await Promise.all([call('POST', `${url}/start`), call('POST', `${url}/stop`)]);
+    t.ok(start.status < 500 || start.status === 503, JSON.stringify(start));
+    t.ok(stop.status === 202 || stop.status === 503, JSON.stringify(stop));
+    await t.resolves(aContainerWithCanary(call, 'elsewhere'), 'the other nodes work');
+    // A lost node is one that was silent for so long.
+    await cutOff();
+    t.same(await ids(), before, 'it runs on');
+    await cluster.heal(node);
+    await eventually(isBack(node), Boolean, PATIENT);
+    const canary = async (): Promise<unknown> => {
+      await call('POST', `${url}/start`);
+      return await inside(call, dbId, 'cat canary');
+    };
+    t.equal(await eventually(canary, (seen) => seen === 'kept\n', PATIENT), 'kept\n');
+  },
+);
+
+await t.test('a node cut off for 45 s: the same container, the same shell', async (t) => {
+  const before = await ids();
+  const query = { connection_id: 'short' };
+  const shell = await terminalClient({ ...at, dbId }, query, { origin: service.address });
+  shell.socket.send(Buffer.from('mine=kept; echo "its"-ready\r'), { binary: true });
+  await shell.until(() => shell.output().toString().includes('its-ready'));
+  await cluster.partition(node);
+  await cutOff();
+  await cluster.heal(node);
+  const answers = async (): Promise<boolean> => (await inside(call, dbId, 'echo yes')) === 'yes\n';
+  t.ok(await eventually(answers, Boolean, PATIENT));
+  t.same(await ids(), before, 'the same container');
+  const again = await terminalClient({ ...at, dbId }, query, { origin: service.address });
+  again.socket.send(Buffer.from('echo "it is $mine"\r'), { binary: true });
+  await again.until(() => again.output().toString().includes('it is kept'));
+  again.socket.close();
+});
+
+await t.test('a killed engine: its containers are stopped, and start again with their files', async (t) => {
+  await inside(call, dbId, 'echo again > canary; sync');
+  await cluster.kill(node);
+  const asked = await call('POST', `${url}/exec`, { command: ['true'] });
+  t.equal(asked.status, 503, JSON.stringify(asked.body));
+  await cluster.start(node);
+  const canary = async (): Promise<unknown> => {
+    await call('POST', `${url}/start`);
+    return await inside(call, dbId, 'cat canary');
+  };
+  t.equal(await eventually(canary, (seen) => seen === 'again\n', PATIENT), 'again\n');
+});
+
+await t.test('a killed manager loses nothing: Berth waits for it', async (t) => {
+  await cluster.kill('n1');
+  const stopped = call('POST', `${url}/stop`);
+  await cluster.start('n1');
+  await stopped;
+  const canary = async (): Promise<unknown> => {
+    await call('POST', `${url}/start`);
+    return await inside(call, dbId, 'cat canary');
+  };
+  t.equal(await eventually(canary, (seen) => seen === 'again\n', PATIENT), 'again\n');
+});
+
+await t.test('at no moment ran a container twice', async (t) => {
+  t.ok(witness.seen() > 0);
+  t.same(witness.faults(), []);
+});
