@@ -9,6 +9,7 @@ import {
 import type { AuditChain } from '../../ports/audit-chain.ts';
 import { type ContentRow, toContent } from './audit-log.ts';
 import type { Db } from './schema/database-schema.ts';
+import { isAny } from './sql.ts';
 
 /** One sealer in all processes; an arbitrary number for an advisory lock. */
 const LOCK = 0x6265_7274_61;
@@ -69,8 +70,7 @@ type SealedRow = ContentRow & { readonly micros: string };
 const toSealed = (row: SealedRow): SealedContent => ({ ...toContent(row), createdAtMicros: row.micros });
 
 async function hasUnsealed(db: Db): Promise<boolean> {
-  const row = await db.selectFrom('audit_unsealed').select('record_id').limit(1).executeTakeFirst();
-  return row !== undefined;
+  return await db.selectFrom('audit_unsealed').select('record_id').limit(1).$call(isAny);
 }
 
 async function headOf(db: Db): Promise<ChainHead | null> {

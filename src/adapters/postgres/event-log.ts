@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
 import type { Database, Db } from './schema/database-schema.ts';
-import { run } from './sql.ts';
+import { isAny, run } from './sql.ts';
 
 /**
  * Transaction and row: once a transaction is over, nothing earlier in this order can be committed. The database accepts
@@ -85,14 +85,13 @@ export function postgresEvents(db: Db): EventLog {
 
     async keepsSince(position) {
       if (!POSITION.test(position)) return false;
-      const found = await db
+      return await db
         .selectFrom('events as e')
         .select('e.position')
         .where(comes('=', position))
         .where(settled)
         .where('e.created_at', '>', hoursAgo(EVENTS_KEPT_HOURS))
-        .executeTakeFirst();
-      return found !== undefined;
+        .$call(isAny);
     },
 
     sweep: () => db.deleteFrom('events as e').where(isOld).$call(run),

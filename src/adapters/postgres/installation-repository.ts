@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
-import { changedOne, onlyAs, run } from './sql.ts';
+import { changedOne, isAny, onlyAs, run } from './sql.ts';
 
 /** The installation's id; null in a database whose first migration has not ended. */
 export async function installationId(db: Db): Promise<string | null> {
@@ -32,14 +32,8 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       )
       .$call(run),
 
-  async isSetupCode(hash) {
-    const row = await db
-      .selectFrom('installation')
-      .select('id')
-      .where('setup_code_hash', '=', hash)
-      .executeTakeFirst();
-    return row !== undefined;
-  },
+  isSetupCode: (hash) =>
+    db.selectFrom('installation').select('id').where('setup_code_hash', '=', hash).$call(isAny),
 
   spendSetupCode: (hash) =>
     db

@@ -62,6 +62,16 @@ export const allAs =
   async (query: { execute(): Promise<readonly Row[]> }): Promise<T[]> =>
     (await query.execute()).map((row) => read(row));
 
+/** For `$call`: what `read` takes of every row, each once. */
+export const setOf =
+  <Row, T>(read: (row: Row) => T) =>
+  async (query: { execute(): Promise<readonly Row[]> }): Promise<Set<T>> =>
+    new Set(await allAs(read)(query));
+
+/** For `$call`: whether there is a row. */
+export const isAny = async (query: { executeTakeFirst(): Promise<unknown> }): Promise<boolean> =>
+  (await query.executeTakeFirst()) !== undefined;
+
 /** For `$call`: executes the statement. */
 export async function run(query: { execute(): Promise<unknown> }): Promise<void> {
   await query.execute();

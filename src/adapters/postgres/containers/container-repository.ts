@@ -11,7 +11,7 @@ import {
 } from '../../../ports/containers/container-repository.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, firstAs } from '../sql.ts';
+import { allAs, firstAs, isAny } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & {
   owner_username: string;
@@ -49,13 +49,8 @@ export const postgresContainers = (db: Db): ContainerRepository => ({
 const containerReads = (
   db: Db,
 ): Pick<ContainerRepository, 'nameInUse' | 'findOwned' | 'listAllLive' | 'countLive' | 'findAny'> => ({
-  async nameInUse(ownerId, name) {
-    const row = await liveContainers(db)
-      .where('c.owner_id', '=', ownerId)
-      .where('c.name', '=', name)
-      .executeTakeFirst();
-    return row !== undefined;
-  },
+  nameInUse: (ownerId, name) =>
+    liveContainers(db).where('c.owner_id', '=', ownerId).where('c.name', '=', name).$call(isAny),
 
   findOwned: (ref, ownerId) =>
     byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),

@@ -6,7 +6,7 @@ import type {
 } from '../../../ports/containers/operation-repository.ts';
 import type { OperationsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, isAny, leaseEnd, run, setOf } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
@@ -25,21 +25,21 @@ const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | '
       .where('finished_at', 'is', null)
       .$call(firstAs(toOperation)),
 
-  async busy() {
-    const rows = await db.selectFrom('operations').select('db_id').where('finished_at', 'is', null).execute();
-    return new Set(rows.map((row) => row.db_id));
-  },
+  busy: () =>
+    db
+      .selectFrom('operations')
+      .select('db_id')
+      .where('finished_at', 'is', null)
+      .$call(setOf((row) => row.db_id)),
 
-  async isPausing(runtimeId) {
-    const found = await db
+  isPausing: (runtimeId) =>
+    db
       .selectFrom('operations')
       .select('id')
       .where('finished_at', 'is', null)
       .where('paused', '=', true)
       .where(sql<string>`before ->> 'runtimeId'`, '=', runtimeId)
-      .executeTakeFirst();
-    return found !== undefined;
-  },
+      .$call(isAny),
 });
 
 const operationProgress = (db: Db): Pick<OperationRepository, 'begin' | 'record' | 'finish'> => ({

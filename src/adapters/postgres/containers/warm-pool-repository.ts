@@ -3,7 +3,7 @@ import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import type { WarmPoolTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, COUNT, changedOne, clockNow, countOf, firstAs, leaseEnd, run } from '../sql.ts';
+import { allAs, COUNT, changedOne, clockNow, countOf, firstAs, leaseEnd, run, setOf } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
@@ -24,10 +24,11 @@ const poolReads = (db: Db): Pick<WarmPoolRepository, 'list' | 'ids'> => ({
       .orderBy('db_id')
       .$call(allAs((row) => ({ ...toMember(row), abandoned: Boolean(row.abandoned) }))),
 
-  async ids() {
-    const rows = await db.selectFrom('warm_pool').select('db_id').execute();
-    return new Set(rows.map((row) => row.db_id));
-  },
+  ids: () =>
+    db
+      .selectFrom('warm_pool')
+      .select('db_id')
+      .$call(setOf((row) => row.db_id)),
 });
 
 const poolChanges = (

@@ -6,7 +6,7 @@ import type {
 } from '../../../ports/identity/pending-proof-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { StoredProviderSession } from '../schema/openid-tables.ts';
-import { clockNow, firstAs, run } from '../sql.ts';
+import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
 import { sweepExpired } from './sweep-expired.ts';
 
 const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
@@ -33,7 +33,7 @@ export function postgresPending(db: Db): PendingProofRepository {
   return {
     async insert(hash, purpose, userId, lifeMinutes, provider = null) {
       await sweepExpired(db, 'pending_proofs', 'hash');
-      const row = await db
+      return await db
         .insertInto('pending_proofs')
         .values({
           hash,
@@ -43,8 +43,7 @@ export function postgresPending(db: Db): PendingProofRepository {
           expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
         })
         .returning('expires_at')
-        .executeTakeFirstOrThrow();
-      return row.expires_at;
+        .$call(onlyAs((row) => row.expires_at));
     },
 
     find: (hash, purpose) => alive(hash, purpose).$call(firstAs(toUserId)),

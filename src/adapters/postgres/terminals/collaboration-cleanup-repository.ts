@@ -1,29 +1,26 @@
 import { sql } from 'kysely';
 import type { CollaborationCleanupRepository } from '../../../ports/terminals/collaboration-cleanup-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
+import { allAs } from '../sql.ts';
 import { isLive } from './collaboration-repository.ts';
 
 export const postgresCollaborationCleanup = (db: Db): CollaborationCleanupRepository => ({
-  async overdue() {
-    const rows = await db
+  overdue: () =>
+    db
       .selectFrom('collaborations as k')
       .select('k.id')
       .where('k.settled_at', 'is', null)
       .where('k.ended_at', 'is', null)
       .where(sql<boolean>`not (${isLive})`)
-      .execute();
-    return rows.map(({ id }) => id);
-  },
+      .$call(allAs(({ id }) => id)),
 
-  async awaitingCleanUp() {
-    const rows = await db
+  awaitingCleanUp: () =>
+    db
       .selectFrom('collaborations')
       .select('id')
       .where('settled_at', 'is', null)
       .where('ended_at', 'is not', null)
-      .execute();
-    return rows.map(({ id }) => id);
-  },
+      .$call(allAs(({ id }) => id)),
 
   async markCleanedUp(id) {
     const set = { settled_at: sql<Date>`now()` };

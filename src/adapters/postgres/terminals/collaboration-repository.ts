@@ -3,6 +3,7 @@ import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { CollaborationRepository } from '../../../ports/terminals/collaboration-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { CollaborationsTable } from '../schema/terminal-tables.ts';
+import { allAs, onlyAs } from '../sql.ts';
 
 type Row = Selectable<CollaborationsTable>;
 
@@ -57,12 +58,11 @@ const collaborationReads = (
 const collaborationChanges = (db: Db): Pick<CollaborationRepository, 'insert' | 'end' | 'endAllOf'> => ({
   async insert({ id, dbId, ownerId, mode, codeHash, minutes }) {
     const expires_at = sql<Date>`now() + make_interval(mins => ${minutes})`;
-    const row = await db
+    return await db
       .insertInto('collaborations')
       .values({ id, db_id: dbId, owner_id: ownerId, mode, code_hash: codeHash, expires_at })
       .returningAll()
-      .executeTakeFirstOrThrow();
-    return toCollaboration(row);
+      .$call(onlyAs(toCollaboration));
   },
 
   async end(id) {
@@ -70,16 +70,14 @@ const collaborationChanges = (db: Db): Pick<CollaborationRepository, 'insert' | 
     await db.updateTable('collaborations').set(set).where('id', '=', id).execute();
   },
 
-  async endAllOf(dbId) {
-    const rows = await db
+  endAllOf: (dbId) =>
+    db
       .updateTable('collaborations')
       .set({ ended_at: sql<Date>`now()` })
       .where('db_id', '=', dbId)
       .where('ended_at', 'is', null)
       .returningAll()
-      .execute();
-    return rows.map(toCollaboration);
-  },
+      .$call(allAs(toCollaboration)),
 });
 
 const all = (db: Db) => db.selectFrom('collaborations as k').selectAll('k');

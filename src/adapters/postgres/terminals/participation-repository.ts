@@ -4,7 +4,7 @@ import type {
   ParticipationRepository,
 } from '../../../ports/terminals/participation-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { run } from '../sql.ts';
+import { allAs, run } from '../sql.ts';
 import { isLive } from './collaboration-repository.ts';
 
 export const postgresParticipations = (db: Db): ParticipationRepository => ({
@@ -42,14 +42,13 @@ export const postgresParticipations = (db: Db): ParticipationRepository => ({
 
   async stillActive(participations) {
     if (participations.length === 0) return [];
-    const rows = await db
+    return await db
       .selectFrom('collaborations as k')
       .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
       .select(['p.collaboration_id', 'p.user_id'])
       .where('k.id', 'in', [...new Set(participations.map(({ collaborationId }) => collaborationId))])
       .where('p.left_at', 'is', null)
       .where(isLive)
-      .execute();
-    return rows.map((row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id }));
+      .$call(allAs((row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id })));
   },
 });

@@ -4,7 +4,7 @@ import type { RecordingRepository } from '../../../ports/terminals/recording-rep
 import { pageAs } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
-import { allAs, changedOne, clockNow, firstAs, onlyAs } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, onlyAs, setOf } from '../sql.ts';
 
 export const postgresRecordings = (db: Db): RecordingRepository => ({
   ...recordingReads(db),
@@ -52,8 +52,11 @@ const recordingReads = (
 
   async known(ids) {
     if (ids.length === 0) return new Set();
-    const rows = await db.selectFrom('recordings').select('id').where('id', 'in', ids).execute();
-    return new Set(rows.map(({ id }) => id));
+    return await db
+      .selectFrom('recordings')
+      .select('id')
+      .where('id', 'in', ids)
+      .$call(setOf(({ id }) => id));
   },
 });
 

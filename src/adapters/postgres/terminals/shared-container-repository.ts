@@ -11,7 +11,7 @@ import type {
 } from '../../../ports/terminals/shared-container-repository.ts';
 import { byRef, liveContainers, toContainer } from '../containers/container-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { run } from '../sql.ts';
+import { isAny, run } from '../sql.ts';
 import { isLive, mayOwn } from './collaboration-repository.ts';
 
 type Mode = SharedAccess['mode'];
@@ -44,10 +44,7 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
       return [...own.map((row) => ({ container: toContainer(row), access: null })), ...shared.map(toShared)];
     },
 
-    async isShared(dbId) {
-      const row = await live().where('k.db_id', '=', dbId).limit(1).executeTakeFirst();
-      return row !== undefined;
-    },
+    isShared: (dbId) => live().where('k.db_id', '=', dbId).limit(1).$call(isAny),
 
     async scene(dbId) {
       const first = await live().where('k.db_id', '=', dbId).orderBy('k.created_at').executeTakeFirst();

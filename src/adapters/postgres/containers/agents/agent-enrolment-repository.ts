@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AgentEnrolmentRepository } from '../../../../ports/containers/agents/agent-enrolment-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
-import { COUNT, countOf, firstAs, run } from '../../sql.ts';
+import { COUNT, countOf, firstAs, onlyAs, run } from '../../sql.ts';
 
 const NOW = sql<Date>`now()`;
 
@@ -12,7 +12,7 @@ export const postgresAgentEnrolments = (db: Db): AgentEnrolmentRepository => ({
       .where('user_id', '=', userId)
       .where('expires_at', '<=', NOW)
       .execute();
-    const made = await db
+    return await db
       .insertInto('agent_enrolments')
       .values({
         user_id: userId,
@@ -20,8 +20,7 @@ export const postgresAgentEnrolments = (db: Db): AgentEnrolmentRepository => ({
         expires_at: sql<Date>`date_trunc('milliseconds', now()) + make_interval(secs => ${lifeSeconds})`,
       })
       .returning('expires_at')
-      .executeTakeFirstOrThrow();
-    return made.expires_at;
+      .$call(onlyAs((row) => row.expires_at));
   },
 
   count: (userId) =>

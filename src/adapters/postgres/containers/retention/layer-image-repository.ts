@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { LayerImageRepository } from '../../../../ports/containers/retention/layer-image-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
+import { setOf } from '../../sql.ts';
 
 export const postgresLayerImages = (db: Db): LayerImageRepository => ({
   async find(dbId) {
@@ -28,19 +29,18 @@ export const postgresLayerImages = (db: Db): LayerImageRepository => ({
       .execute();
   },
 
-  async findDeleted(ownerId) {
-    const rows = await db
+  findDeleted: (ownerId) =>
+    db
       .selectFrom('carried_images as i')
       .innerJoin('containers as c', 'c.db_id', 'i.db_id')
       .select('i.db_id')
       .where('c.owner_id', '=', ownerId)
       .where('c.state', '=', 'deleted')
-      .execute();
-    return new Set(rows.map((row) => row.db_id));
-  },
+      .$call(setOf((row) => row.db_id)),
 
-  async inUse() {
-    const rows = await db.selectFrom('carried_images').select('image').execute();
-    return new Set(rows.map(({ image }) => image));
-  },
+  inUse: () =>
+    db
+      .selectFrom('carried_images')
+      .select('image')
+      .$call(setOf(({ image }) => image)),
 });
