@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { DomainError } from '../domain/errors.ts';
-import { ok, type Result, refuse } from '../domain/result.ts';
+import { ok, refuse } from '../domain/result.ts';
 import type { KeyedRequest, StoredAnswer } from '../ports/idempotency-key-store.ts';
 import type { Repositories } from '../ports/storage.ts';
+import type { AsyncResult } from './async-result.ts';
 import { sha256 } from './identity/auth/secrets.ts';
 
 const LEASE_SECONDS = 60;
@@ -50,7 +50,7 @@ export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idemp
       request: KeyedRequest,
       body: unknown,
       tasks: Work<B>,
-    ): Promise<Result<StoredAnswer<B> & { readonly isRepeat: boolean }, DomainError>> {
+    ): AsyncResult<StoredAnswer<B> & { readonly isRepeat: boolean }> {
       const holder = randomUUID();
       const begun = await keys.begin(request, sha256(JSON.stringify(body ?? null)), holder, LEASE_SECONDS);
       if (begun.kind === 'busy') return refuse({ code: 'idempotency_key_busy' });

@@ -1,9 +1,9 @@
-import type { DomainError } from '../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../domain/result.ts';
+import { ok, refuse } from '../domain/result.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/storage.ts';
+import type { AsyncResult } from './async-result.ts';
 import { publishAllCredentialsChanged } from './identity/auth/credential-changes.ts';
 
 export type SettingsService = ReturnType<typeof settingsService>;
@@ -12,11 +12,7 @@ export type SettingsService = ReturnType<typeof settingsService>;
 export const settingsService = ({ repositories, inTransaction }: Storage, bus: Bus) => ({
   read: () => repositories.settings.read(),
 
-  async change(
-    changes: Partial<Settings>,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<Settings, DomainError>> {
+  async change(changes: Partial<Settings>, caller: Caller, origin: RequestOrigin): AsyncResult<Settings> {
     const { oidcTier } = changes;
     const tiers = oidcTier === undefined ? [] : await repositories.catalogue.tiers();
     if (oidcTier !== undefined && !tiers.some(({ name }) => name === oidcTier)) {

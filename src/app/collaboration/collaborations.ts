@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from '../../domain/containers/container.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import {
   type Collaboration,
   type CollaborationEvent,
@@ -18,6 +17,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { NewCollaboration } from '../../ports/terminals/collaboration-repository.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import type { AsyncResult } from '../async-result.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/inside/running-container.ts';
 import { lockCaller } from '../identity/account/lock-caller.ts';
@@ -55,25 +55,21 @@ export function collaborations(deps: CollaborationDeps) {
   const state: State = { ...deps, effects };
 
   return {
-    create: (
-      id: string,
-      share: NewShare,
-      caller: Caller,
-      origin: RequestOrigin,
-    ): Promise<Result<Shared, DomainError>> => create(state, id, share, caller, origin),
+    create: (id: string, share: NewShare, caller: Caller, origin: RequestOrigin): AsyncResult<Shared> =>
+      create(state, id, share, caller, origin),
 
     /** The live ones of the caller's container, newest first. */
-    async list(id: string, caller: Caller): Promise<Result<readonly Collaboration[], DomainError>> {
+    async list(id: string, caller: Caller): AsyncResult<readonly Collaboration[]> {
       const found = await findOwn(repositories, id, caller);
       if (!found.ok) return found;
       return ok(await repositories.collaborations.listLive(found.value.dbId, caller.user.id));
     },
 
     /** Joins. Wrong codes are counted, for the user and for the address. */
-    join: (code: string, caller: Caller, origin: RequestOrigin): Promise<Result<Joined, DomainError>> =>
+    join: (code: string, caller: Caller, origin: RequestOrigin): AsyncResult<Joined> =>
       join(state, code, caller, origin),
 
-    async get(id: string, caller: Caller): Promise<Result<Collaboration, DomainError>> {
+    async get(id: string, caller: Caller): AsyncResult<Collaboration> {
       const found = isUuid(id) ? await repositories.collaborations.find(id.toLowerCase()) : null;
       return found !== null && mayBeSeenBy(found, caller) ? ok(found) : NOT_FOUND;
     },
@@ -108,7 +104,7 @@ async function create(
   { mode, minutes = DEFAULT_MINUTES }: NewShare,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Shared, DomainError>> {
+): AsyncResult<Shared> {
   const { storage, backend, bus, clock, publicUrl } = state;
   const found = await findWithHandle({ storage }, id, caller);
   if (!found.ok) return found;
@@ -135,7 +131,7 @@ async function insert(
   asked: NewCollaboration,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Collaboration, DomainError>> {
+): AsyncResult<Collaboration> {
   const { dbId, ownerId } = asked;
   // Who joins stays after the caller's session has ended.
   const present = await lockCaller(tx, caller);
@@ -157,9 +153,9 @@ async function join(
   code: string,
   { user }: Caller,
   origin: RequestOrigin,
-): Promise<Result<Joined, DomainError>> {
+): AsyncResult<Joined> {
   if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
-  return await storage.inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
+  return await storage.inTransaction(async (tx): AsyncResult<Joined> => {
     const tried = await throttle.tryShared(tx, 'collaboration', user.id, origin, () =>
       tx.collaborations.findByCodeForUpdate(sha256(code)),
     );
@@ -181,7 +177,7 @@ async function change(
   event: CollaborationEvent,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Collaboration, DomainError>> {
+): AsyncResult<Collaboration> {
   if (!isUuid(id)) return NOT_FOUND;
   const done = await orRollBack(storage.inTransaction, async (tx) => {
     const locked = await tx.collaborations.findForUpdate(id.toLowerCase());

@@ -14,6 +14,7 @@ import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CatalogueEditing, CatalogueEdits } from '../../ports/containers/catalogue-repository.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import { orRollBack } from '../transaction.ts';
 
 export type CatalogueAdmin = ReturnType<typeof catalogueAdmin>;
@@ -45,7 +46,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
   const notFound = () => refuse({ code: `${kind}_not_found` } as const);
 
   return {
-    create: (entry: T, caller: Caller, origin: RequestOrigin): Promise<Result<T, DomainError>> =>
+    create: (entry: T, caller: Caller, origin: RequestOrigin): AsyncResult<T> =>
       orRollBack(inTransaction, async (tx) => {
         const checked = valid(entry, faults);
         if (!checked.ok) return checked;
@@ -55,12 +56,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       }),
 
     /** Absent fields stay. */
-    change: (
-      key: string,
-      change: Partial<T>,
-      caller: Caller,
-      origin: RequestOrigin,
-    ): Promise<Result<T, DomainError>> =>
+    change: (key: string, change: Partial<T>, caller: Caller, origin: RequestOrigin): AsyncResult<T> =>
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();
@@ -73,7 +69,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       }),
 
     /** Refuses used and required entries. Returns the removed one. */
-    remove: (key: string, caller: Caller, origin: RequestOrigin): Promise<Result<T, DomainError>> =>
+    remove: (key: string, caller: Caller, origin: RequestOrigin): AsyncResult<T> =>
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();

@@ -6,6 +6,7 @@ import { type Caller, isBarred, type RequestOrigin, reaches } from '../../domain
 import { guestExpired, type User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { checkContainerLimit } from './container-limits.ts';
@@ -40,7 +41,7 @@ const of = (done: Result<Container, DomainError>): Result<Acted, DomainError> =>
   done.ok ? ok({ container: done.value, underWay: false }) : done;
 
 /** Finds the container again for a later attempt, as the caller may see it then. */
-type FindAgain = (tx: Repositories, dbId: string) => Promise<Result<Container, DomainError>>;
+type FindAgain = (tx: Repositories, dbId: string) => AsyncResult<Container>;
 
 const ownedBy =
   (caller: Caller): FindAgain =>
@@ -54,7 +55,7 @@ async function operate(
   container: Container,
   engine: EngineReady,
   findAgain: FindAgain,
-): Promise<Result<OperationState, DomainError>> {
+): AsyncResult<OperationState> {
   const { dbId } = container;
   let isFirst = true;
   // The first attempt uses the row already read: it fails if the row has changed.
@@ -75,7 +76,7 @@ export async function takeDownFound(
   container: Container,
   answers: Promise<void>,
   findAgain: FindAgain,
-): Promise<Result<Acted, DomainError>> {
+): AsyncResult<Acted> {
   const observable = endHung(deps, container);
   observable.catch(() => undefined);
   const done = await operate(deps, request, container, { answers, observable }, findAgain);
@@ -90,7 +91,7 @@ async function takeDown(
   id: string,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Acted, DomainError>> {
+): AsyncResult<Acted> {
   const answers = pinged(deps);
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
@@ -108,7 +109,7 @@ async function takeDown(
  */
 export const startContainer =
   (deps: ContainerDeps, agents: OfAgents) =>
-  async (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Started, DomainError>> => {
+  async (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Started> => {
     const answers = pinged(deps);
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
@@ -132,13 +133,13 @@ export const startContainer =
 /** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
   (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
-  (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> =>
+  (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Acted> =>
     takeDown(deps, agents, 'stop', id, caller, origin);
 
 /** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
   (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
-  (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> =>
+  (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Acted> =>
     takeDown(deps, agents, 'delete', id, caller, origin);
 
 const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdle: 'stop' } as const;
@@ -146,7 +147,7 @@ const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdl
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =
   (deps: Pick<ContainerDeps, 'runtime' | 'clock' | 'operations' | 'settings'>) =>
-  async (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> => {
+  async (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Acted> => {
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null || !reaches(caller, dbId)) return refuse({ code: 'container_not_found' });
@@ -159,7 +160,7 @@ export async function restoreOf(
   request: OperationRequest & { readonly kind: 'restore'; readonly caller: Caller },
   dbId: string,
   owner: User,
-): Promise<Result<Acted, DomainError>> {
+): AsyncResult<Acted> {
   const isOwn = request.caller.user.id === owner.id;
   const space = await checkHostDisk(deps);
   const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));

@@ -6,6 +6,7 @@ import type { Caller } from '../../domain/identity/caller.ts';
 import type { User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import { BY_BERTH } from '../by-berth.ts';
 
 /** The user whose limits a container counts against. */
@@ -26,14 +27,10 @@ export const checkContainerLimit = async (
   tx: Repositories,
   name: string,
   receiver: Receiver,
-): Promise<Result<null, DomainError>> => roomFor(await countsOf(tx, name, receiver));
+): AsyncResult<null> => roomFor(await countsOf(tx, name, receiver));
 
 /** The same, and whether it fits beside the owner's kept deleted ones. */
-export async function checkNewContainer(
-  tx: Repositories,
-  name: string,
-  caller: Caller,
-): Promise<Result<null, DomainError>> {
+export async function checkNewContainer(tx: Repositories, name: string, caller: Caller): AsyncResult<null> {
   const ownerId = caller.user.id;
   const [known, kept] = await Promise.all([
     countsOf(tx, name, caller),

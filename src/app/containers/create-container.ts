@@ -21,12 +21,12 @@ import {
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
 import { isFitted, type PoolMember } from '../../domain/containers/warm-pool.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { checkNewContainer, tierOf } from './container-limits.ts';
@@ -82,7 +82,7 @@ export const createContainer =
     caller: Caller,
     origin: RequestOrigin,
     note?: Note,
-  ): Promise<Result<Container, DomainError>> => {
+  ): AsyncResult<Container> => {
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const answers = pinged(deps);
     const planned = await plan(deps, request, caller);
@@ -117,7 +117,7 @@ async function plan(
   { runtime, storage }: Pick<ContainerDeps, 'runtime' | 'storage'>,
   request: CreateRequest,
   caller: Caller,
-): Promise<Result<Plan, DomainError>> {
+): AsyncResult<Plan> {
   const { catalogue, snapshots } = storage.repositories;
   const [images, roles, tier, snapshot] = await Promise.all([
     catalogue.images(),
@@ -180,7 +180,7 @@ export async function insertContainer(
   { name, image, role, resources, lifetime, snapshot }: Plan,
   caller: Caller,
   newId: string = randomUUID(),
-): Promise<Result<{ container: Container; warm: WarmContainer | null }, DomainError>> {
+): AsyncResult<{ container: Container; warm: WarmContainer | null }> {
   const ownerId = caller.user.id;
   // The user was deleted while the request waited.
   if (!(await tx.users.lock(ownerId))) return refuse({ code: 'unauthorized' });

@@ -1,9 +1,9 @@
 import type { Container } from '../../domain/containers/container.ts';
 import { isHostShort, judgeDisk, type Quota, toMb } from '../../domain/containers/disk-quota.ts';
 import { type LayerUse, layerMb } from '../../domain/containers/layer/layer-usage.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
 
@@ -41,7 +41,7 @@ export async function measure(
 export async function checkHostDisk(
   { runtime, settings }: Pick<ContainerDeps, 'runtime' | 'settings'>,
   neededMb = 0,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const left = (await runtime.hostSpace()).map((space) => ({
     ...space,
     freeBytes: space.freeBytes - neededMb * 1_048_576,
@@ -56,7 +56,7 @@ export async function checkHostDisk(
 export async function diskAllowsStart(
   deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'settings'>,
   row: Container,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   if (row.state === 'running') return ok(null);
   if (
     isOver(row, { quota: row.diskQuota, usedMb: row.diskUsedMb }) &&

@@ -1,12 +1,12 @@
 import { isAgent } from '../../domain/containers/agents/agent.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, reaches } from '../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { VisibleContainer } from '../../ports/terminals/shared-container-repository.ts';
+import type { AsyncResult } from '../async-result.ts';
 
 type Lookups = Pick<Repositories, 'containers' | 'sharedContainers'>;
 
@@ -15,7 +15,7 @@ export async function findVisible(
   { containers, sharedContainers }: Lookups,
   id: string,
   caller: Caller,
-): Promise<Result<VisibleContainer, DomainError>> {
+): AsyncResult<VisibleContainer> {
   const ref = parseContainerRef(id);
   if (ref === null) return UNKNOWN;
   const { user } = caller;
@@ -31,11 +31,7 @@ const UNKNOWN = refuse({ code: 'container_not_found' } as const);
  * The caller's own container, by either id. Unknown, foreign, deleted and malformed are one refusal; only participants
  * learn that it is another's.
  */
-export async function findOwn(
-  repositories: Lookups,
-  id: string,
-  caller: Caller,
-): Promise<Result<Container, DomainError>> {
+export async function findOwn(repositories: Lookups, id: string, caller: Caller): AsyncResult<Container> {
   const found = await findVisible(repositories, id, caller);
   if (!found.ok) return found;
   return found.value.access === null ? ok(found.value.container) : refuse({ code: 'not_authorized' });
@@ -46,7 +42,7 @@ export async function findOwnInEngine(
   repositories: Lookups,
   id: string,
   caller: Caller,
-): Promise<Result<Container, DomainError>> {
+): AsyncResult<Container> {
   const found = await findOwn(repositories, id, caller);
   return found.ok && isAgent(found.value) ? refuse({ code: 'not_for_agents' }) : found;
 }

@@ -2,12 +2,12 @@ import { type Container, nameFaults } from '../../domain/containers/container.ts
 import type { LossReport } from '../../domain/containers/layer/loss-report.ts';
 import { needsFresh } from '../../domain/containers/operation.ts';
 import { type Resources, resourceFaults } from '../../domain/containers/resources.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { type Acted, endHung } from './container-lifecycle.ts';
 import { tierOf } from './container-limits.ts';
@@ -36,12 +36,7 @@ export type Updated = Acted & {
  */
 export const updateContainer =
   (deps: ContainerDeps) =>
-  async (
-    id: string,
-    request: UpdateRequest,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<Updated, DomainError>> => {
+  async (id: string, request: UpdateRequest, caller: Caller, origin: RequestOrigin): AsyncResult<Updated> => {
     const { repositories } = deps.storage;
     const answers = pinged(deps);
     const found = await findOwnInEngine(repositories, id, caller);

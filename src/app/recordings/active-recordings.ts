@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { DomainError } from '../../domain/errors.ts';
 import type { RequestOrigin } from '../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import type { CastFacts, CutReason, Recording } from '../../domain/terminals/recording.ts';
 import { RECORDING_WORDS } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
@@ -9,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFile, RecordingFiles } from '../../ports/terminals/recording-files.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 import { recorder } from './recorder.ts';
@@ -41,7 +41,7 @@ export class ActiveRecordings {
   readonly #progress: RecordingProgress;
   readonly #streams = new Map<TerminalKey, TerminalStream>();
   readonly #going = new Map<TerminalKey, ActiveRecording>();
-  readonly #starting = new Map<TerminalKey, Promise<Result<Recording, DomainError>>>();
+  readonly #starting = new Map<TerminalKey, AsyncResult<Recording>>();
   readonly #ends = new Map<string, Promise<Recording | null>>();
 
   constructor(deps: ActiveRecordingsDeps) {
@@ -67,7 +67,7 @@ export class ActiveRecordings {
   }
 
   /** The terminal's active recording, or a new one. */
-  begin(terminal: LiveTerminal, how: StartOptions): Promise<Result<Recording, DomainError>> {
+  begin(terminal: LiveTerminal, how: StartOptions): AsyncResult<Recording> {
     const entry = this.#going.get(terminal.key);
     if (entry !== undefined) return Promise.resolve(ok(entry.recording));
     const before = this.#starting.get(terminal.key);
@@ -106,7 +106,7 @@ export class ActiveRecordings {
     await Promise.all(this.#ends.values());
   }
 
-  async #start(terminal: LiveTerminal, how: StartOptions): Promise<Result<Recording, DomainError>> {
+  async #start(terminal: LiveTerminal, how: StartOptions): AsyncResult<Recording> {
     const { files } = this.#deps;
     const limitBytes = await this.#progress.roomForNew(terminal.userId);
     if (limitBytes === null) return refuse({ code: 'recording_quota_reached' });

@@ -1,11 +1,11 @@
 import { poll } from '../../concurrency/poll.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import type { RequestOrigin } from '../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import type { Terminals } from '../terminals/terminals.ts';
 import type { ActiveRecordings } from './active-recordings.ts';
 import type { RecordingMessages } from './recording-messages.ts';
@@ -35,11 +35,7 @@ export function remoteRecordings({ repositories, live, terminals, messages, log 
 
   return {
     /** Asks the terminal's process to record it. The owner of the key may do so. */
-    async begin(
-      key: TerminalKey,
-      containerName: string,
-      origin: RequestOrigin,
-    ): Promise<Result<Recording, DomainError>> {
+    async begin(key: TerminalKey, containerName: string, origin: RequestOrigin): AsyncResult<Recording> {
       const [there] = await repositories.terminals.newest([key]);
       if (there === undefined) return refuse({ code: 'terminal_not_open' });
       const { id, userId, dbId, connectionId, replica } = there;

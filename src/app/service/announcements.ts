@@ -13,14 +13,13 @@ import {
 import { isUuid } from '../../domain/uuid.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
+import type { AsyncResult } from '../async-result.ts';
 import { orRollBack } from '../transaction.ts';
 
 export type Announcements = ReturnType<typeof announcements>;
 
 /** A new announcement; fields that are absent get defaults. */
 export type NewAnnouncement = Pick<AnnouncementDraft, 'text'> & Partial<AnnouncementDraft>;
-
-type Outcome<T> = Promise<Result<T, DomainError>>;
 
 /** Announcements of administrators to everybody. The routes' scopes check the rights. */
 export function announcements(storage: Storage, clock: Clock) {
@@ -38,7 +37,7 @@ export function announcements(storage: Storage, clock: Clock) {
     list: (): Promise<readonly Announcement[]> => repositories.announcements.list(),
 
     /** It is shown from now on, unless it says otherwise. */
-    async create(given: NewAnnouncement, caller: Caller, origin: RequestOrigin): Outcome<Announcement> {
+    async create(given: NewAnnouncement, caller: Caller, origin: RequestOrigin): AsyncResult<Announcement> {
       const draft = checked({ severity: 'info', startsAt: clock.now(), endsAt: null, ...given });
       if (!draft.ok) return draft;
       return await inTransaction(async (tx) => {
@@ -55,7 +54,7 @@ export function announcements(storage: Storage, clock: Clock) {
       given: Partial<AnnouncementDraft>,
       caller: Caller,
       origin: RequestOrigin,
-    ): Outcome<Announcement> =>
+    ): AsyncResult<Announcement> =>
       orRollBack(inTransaction, async (tx) => {
         const found = isUuid(id) ? await tx.announcements.findForUpdate(id) : null;
         if (found === null) return refuse({ code: 'announcement_not_found' });
@@ -67,7 +66,7 @@ export function announcements(storage: Storage, clock: Clock) {
         return ok(changed);
       }),
 
-    delete: (id: string, caller: Caller, origin: RequestOrigin): Outcome<null> =>
+    delete: (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<null> =>
       orRollBack(inTransaction, async (tx) => {
         const found = isUuid(id) ? await tx.announcements.findForUpdate(id) : null;
         if (found === null || !(await tx.announcements.delete(id)))

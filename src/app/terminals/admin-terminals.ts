@@ -1,13 +1,13 @@
 import { pollUntil } from '../../concurrency/poll.ts';
-import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../domain/result.ts';
+import { ok, refuse } from '../../domain/result.ts';
 import { viewersOf } from '../../domain/terminals/terminal-client.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ListedTerminal } from '../../ports/terminals/terminal-record-repository.ts';
+import type { AsyncResult } from '../async-result.ts';
 import { oncePer } from '../audit/audit-view-log.ts';
 import { publishTerminalNotice } from './terminal-messages.ts';
 import type { Terminals } from './terminals.ts';
@@ -49,7 +49,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
     },
 
     /** Closes one as `unauthorized`, in any process. */
-    async close(given: string, { user }: Caller, origin: RequestOrigin): Promise<Result<null, DomainError>> {
+    async close(given: string, { user }: Caller, origin: RequestOrigin): AsyncResult<null> {
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });

@@ -3,9 +3,8 @@ import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { parseContainerRef } from '../../../domain/containers/container-ref.ts';
 import { keptUntil } from '../../../domain/containers/volume-retention.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type {
   AdministeredFilter,
   AdministeredRequest,
@@ -13,6 +12,7 @@ import type {
 import type { ContainerRepository } from '../../../ports/containers/container-repository.ts';
 import type { Page } from '../../../ports/pagination.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import type { Proofs, RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import type { ContainerDeps } from '../container-deps.ts';
@@ -59,12 +59,7 @@ export function adminContainers(deps: AdminContainerDeps) {
     stop: (id: string, caller: Caller, origin: RequestOrigin) => takeDown(deps, 'stop', id, caller, origin),
 
     /** Needs a confirmed sign-in, never an API token. */
-    async remove(
-      id: string,
-      given: Proofs,
-      caller: Caller,
-      origin: RequestOrigin,
-    ): Promise<Result<Acted, DomainError>> {
+    async remove(id: string, given: Proofs, caller: Caller, origin: RequestOrigin): AsyncResult<Acted> {
       const found = await findLive(deps.storage.repositories, id);
       if (!found.ok) return found;
       const sure = await deps.confirmed(caller, given, origin);
@@ -99,7 +94,7 @@ async function listed(
 export async function findLive(
   { containers }: Pick<Repositories, 'containers'>,
   id: string,
-): Promise<Result<Container, DomainError>> {
+): AsyncResult<Container> {
   const found = await findRow(containers, id);
   const isThere = found !== null && found.state !== 'deleted' && !isAgent(found);
   return isThere ? ok(found) : refuse({ code: 'container_not_found' });
@@ -116,7 +111,7 @@ async function takeDown(
   id: string,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Acted, DomainError>> {
+): AsyncResult<Acted> {
   const answers = pinged(deps);
   const found = await findLive(deps.storage.repositories, id);
   if (!found.ok) return found;
@@ -129,7 +124,7 @@ async function restore(
   id: string,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Acted, DomainError>> {
+): AsyncResult<Acted> {
   const { containers, users } = deps.storage.repositories;
   const found = await findRow(containers, id);
   const owner = found === null || isAgent(found) ? null : await users.findById(found.ownerId);

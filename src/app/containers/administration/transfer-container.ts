@@ -1,9 +1,9 @@
 import { decideTransfer, type TransferFacts } from '../../../domain/containers/administration/transfer.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { lockAdmins } from '../../identity/account/lock-caller.ts';
 import type { Proofs } from '../../identity/sign-in/reauthentication.ts';
 import { type Acted, endHung } from '../container-lifecycle.ts';
@@ -29,7 +29,7 @@ export const transferContainer =
     given: Proofs,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<Acted, DomainError>> => {
+  ): AsyncResult<Acted> => {
     const answers = pinged(deps);
     const found = await findLive(deps.storage.repositories, id);
     if (!found.ok) return found;

@@ -9,14 +9,14 @@ import {
 } from '../../../domain/containers/agents/agent.ts';
 import { agentNameAt, cleanAgentName, isNameOf } from '../../../domain/containers/agents/agent-name.ts';
 import { CONTAINER_STATES } from '../../../domain/containers/container.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { tierOf } from '../container-limits.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -39,7 +39,7 @@ const NO_RESOURCES = { memoryMb: 0, cpuMillicores: 0, diskMb: 0 };
 /** Before the upgrade: whether a machine may connect now. */
 export const admitAgent =
   ({ storage: { repositories }, clock }: Pick<AgentDeps, 'storage' | 'clock'>) =>
-  async (machineId: string, caller: Caller): Promise<Result<null, DomainError>> => {
+  async (machineId: string, caller: Caller): AsyncResult<null> => {
     if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const known = await repositories.agents.findByMachine(caller.user.id, machineId.toLowerCase());
@@ -71,7 +71,7 @@ export async function isIdOfAnother(
 }
 
 /** Whether the caller's tier has room for another agent. */
-export async function roomForAgent(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
+export async function roomForAgent(tx: Repositories, caller: Caller): AsyncResult<null> {
   const [{ maxAgents }, live] = await Promise.all([tierOf(tx, caller), tx.agents.countLive(caller.user.id)]);
   return checkAgentLimit(live, maxAgents);
 }
@@ -82,11 +82,7 @@ export async function roomForAgent(tx: Repositories, caller: Caller): Promise<Re
  */
 export const connectAgent =
   (deps: AgentDeps) =>
-  async (
-    greeting: AgentGreeting,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<ConnectedAgent, DomainError>> => {
+  async (greeting: AgentGreeting, caller: Caller, origin: RequestOrigin): AsyncResult<ConnectedAgent> => {
     const { storage, replica, terminals } = deps;
     const done = await orRollBack(storage.inTransaction, async (tx) => {
       const agent = await agentOf(tx, greeting, caller, origin);
@@ -112,7 +108,7 @@ async function agentOf(
   greeting: AgentGreeting,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Agent, DomainError>> {
+): AsyncResult<Agent> {
   const machineId = greeting.machineId.toLowerCase();
   const platform = greeting.platform.slice(0, MAX_PLATFORM);
   const known = await tx.agents.findByMachine(caller.user.id, machineId);

@@ -6,6 +6,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { recordEnd } from '../../identity/account/token-records.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { publishAgentChange } from './agent-messages.ts';
@@ -51,7 +52,7 @@ export const startAgent = (container: Container): Result<Container, DomainError>
 /** Closes the connection and its terminals. The machine is unaffected and may come back by itself. */
 export const stopAgent =
   (deps: AgentDeps) =>
-  async (container: Container, origin: RequestOrigin): Promise<Result<Container, DomainError>> => {
+  async (container: Container, origin: RequestOrigin): AsyncResult<Container> => {
     const { dbId } = container;
     const written = await write(deps, dbId, { type: 'stop' }, origin);
     if (written === null) return refuse({ code: 'container_not_found' });
@@ -78,7 +79,7 @@ async function revokeTokensOf(
 /** Forgets the agent for good: nothing of it is kept, and there is no restore. */
 export const forgetAgent =
   (deps: AgentDeps) =>
-  async (container: Container, origin: RequestOrigin): Promise<Result<Container, DomainError>> => {
+  async (container: Container, origin: RequestOrigin): AsyncResult<Container> => {
     const { dbId, ownerId } = container;
     const written = await deps.storage.inTransaction(async (tx) => {
       // First, so that no token of the machine is made meanwhile.

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CODE_LIFE_SECONDS, MAX_ENROLMENT_CODES } from '../../../domain/containers/agents/agent-enrolment.ts';
 import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import {
@@ -11,10 +10,11 @@ import {
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
 import { guestExpired, type User } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
 import { withLockedCaller } from '../../identity/account/lock-caller.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
@@ -31,7 +31,7 @@ export type Applicant = { readonly code: string; readonly machineId: string; rea
 
 /** One-time codes, which a machine exchanges for an API token that serves only as its agent. */
 export const enrolments = ({ storage, clock }: { readonly storage: Storage; readonly clock: Clock }) => ({
-  async create(caller: Caller, origin: RequestOrigin): Promise<Result<Enrolment, DomainError>> {
+  async create(caller: Caller, origin: RequestOrigin): AsyncResult<Enrolment> {
     const { user } = caller;
     if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const code = newSecret();
@@ -53,7 +53,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
   async exchange(
     { code, machineId, name }: Applicant,
     origin: RequestOrigin,
-  ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
+  ): AsyncResult<{ readonly token: ApiToken; readonly secret: string }> {
     if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
     const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
     return await orRollBack(storage.inTransaction, async (tx) => {

@@ -7,11 +7,11 @@ import {
   type SearchQuery,
   searchFaults,
 } from '../../../domain/containers/files.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { jsonBytes } from '../../../domain/json-size.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { FileMatch, FileProgram, FileSearch } from '../../../ports/containers/inside/file-search.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import {
   type AccessDeps,
   type ContainerWithHandle,
@@ -31,7 +31,7 @@ export async function findSearchable(
   deps: AccessDeps,
   id: string,
   caller: Caller,
-): Promise<Result<ContainerWithHandle, DomainError>> {
+): AsyncResult<ContainerWithHandle> {
   const found = await findRunning(deps, id, caller, 'read');
   return found.ok && isAgent(found.value.container) ? refuse({ code: 'not_for_agents' }) : found;
 }
@@ -47,7 +47,7 @@ export const searchFiles =
     { path: pathGiven, maxMatches, ...query }: SearchRequest,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<FoundMatches, DomainError>> => {
+  ): AsyncResult<FoundMatches> => {
     const found = await findSearchable(deps, id, caller);
     if (!found.ok) return found;
     const path = parseFilePath(pathGiven);
@@ -68,7 +68,7 @@ export const searchFiles =
 async function searched(
   starting: ReturnType<FileSearch['search']>,
   maxMatches: number,
-): Promise<Result<FoundMatches, DomainError>> {
+): AsyncResult<FoundMatches> {
   const started = await starting;
   if (started.ok) return ok(await collect(started.value, maxMatches));
   const { error } = started;

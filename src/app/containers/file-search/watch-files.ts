@@ -3,13 +3,14 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import type { FileChanges, FileProgram } from '../../../ports/containers/inside/file-search.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { refuseIfStopped } from '../inside/running-container.ts';
 import { findSearchable, type SearchDeps } from './search-files.ts';
 
 export type WatchRequest = { readonly path: string; readonly isRecursive: boolean };
 
 /** A watch that may begin: checked before the upgrade, begun after it. */
-export type AllowedWatch = { readonly begin: () => Promise<Result<FileProgram<FileChanges>, DomainError>> };
+export type AllowedWatch = { readonly begin: () => AsyncResult<FileProgram<FileChanges>> };
 
 /** Checks a watch of a folder in the caller's running container. It is a use of the container while it lasts. */
 export const watchFiles =
@@ -18,7 +19,7 @@ export const watchFiles =
     id: string,
     { path: pathGiven, isRecursive }: WatchRequest,
     caller: Caller,
-  ): Promise<Result<AllowedWatch, DomainError>> => {
+  ): AsyncResult<AllowedWatch> => {
     const found = await findSearchable(deps, id, caller);
     if (!found.ok) return found;
     const path = parseFilePath(pathGiven);

@@ -1,9 +1,9 @@
 import { type CommandEnd, type Resumption, resumptionOf } from '../../../domain/containers/command-run.ts';
-import type { DomainError } from '../../../domain/errors.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
 import type { CommandEvent, ControlledCommand } from '../../../ports/containers/inside/container-commands.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { sha256 } from '../../identity/auth/secrets.ts';
 
 export type CommandRunDeps = {
@@ -30,10 +30,7 @@ export function commandRuns({ storage, replica, log }: CommandRunDeps) {
 
   return {
     /** Starts a command that is on record, and records its end before its reader learns of it. */
-    async start(
-      name: string,
-      open: () => Promise<Result<ControlledCommand, DomainError>>,
-    ): Promise<Result<ControlledCommand, DomainError>> {
+    async start(name: string, open: () => AsyncResult<ControlledCommand>): AsyncResult<ControlledCommand> {
       const hash = sha256(name);
       await runs.begin(hash, replica);
       begun.add(hash.toString('hex'));

@@ -2,9 +2,8 @@ import type { Act } from '../../../domain/activity.ts';
 import { commandFaults } from '../../../domain/containers/command.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ActivityKind } from '../../../domain/containers/lifetime/activity.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type {
   CommandRequest,
@@ -12,6 +11,7 @@ import type {
   TimedCommand,
 } from '../../../ports/containers/inside/container-commands.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { type CommandOutput, collectOutput } from './command-output.ts';
 import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
 
@@ -38,7 +38,7 @@ export const startProgram =
   async <T>(
     { id, caller, origin, act, kind = 'command' }: ProgramStart,
     open: (handle: RuntimeHandle, container: Container, ended: () => void) => Promise<T>,
-  ): Promise<Result<T, DomainError>> => {
+  ): AsyncResult<T> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
     const { container, handle } = found.value;
@@ -56,7 +56,7 @@ export const startProgram =
 /** Refuses a caller who may not run commands in the container now. */
 export const mayExec =
   (deps: Pick<AccessDeps, 'storage' | 'clock'>) =>
-  async (id: string, caller: Caller): Promise<Result<null, DomainError>> => {
+  async (id: string, caller: Caller): AsyncResult<null> => {
     const found = await findRunning(deps, id, caller, 'change');
     return found.ok ? ok(null) : found;
   };
@@ -69,7 +69,7 @@ export const streamExec =
     request: CommandRequest,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<ControlledCommand, DomainError>> => {
+  ): AsyncResult<ControlledCommand> => {
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) {
       const found = await findRunning(deps, id, caller, 'change');
@@ -107,7 +107,7 @@ export const execInContainer =
     room: OutputRoom,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<CommandOutput, DomainError>> => {
+  ): AsyncResult<CommandOutput> => {
     const running = await streamExec(deps)(id, request, caller, origin);
     if (!running.ok) return running;
     const { timeoutSeconds } = request;

@@ -6,11 +6,11 @@ import {
   parseTarget,
   pathText as pathOf,
 } from '../../../domain/containers/files.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
 import type { Opened, Written } from '../../../ports/containers/inside/container-files.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import {
   type AccessDeps,
   type ContainerWithHandle,
@@ -33,7 +33,7 @@ export const openFile =
     caller: Caller,
     origin: RequestOrigin,
     room?: OutputRoom,
-  ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
+  ): AsyncResult<{ readonly path: FilePath; readonly opened: Opened }> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const path = parseFilePath(pathText);
@@ -72,7 +72,7 @@ export const writeFile =
     caller: Caller,
     origin: RequestOrigin,
     mayReplace = true,
-  ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
+  ): AsyncResult<Written & { readonly path: FilePath }> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
     const path = parseTarget(pathText);
@@ -91,12 +91,7 @@ export const writeFile =
 /** Removes a file, or a folder with its contents. Open to expired guests. */
 export const removeFile =
   (deps: AccessDeps) =>
-  async (
-    id: string,
-    pathText: string,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<FilePath, DomainError>> => {
+  async (id: string, pathText: string, caller: Caller, origin: RequestOrigin): AsyncResult<FilePath> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const path = parseTarget(pathText);

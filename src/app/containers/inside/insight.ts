@@ -14,12 +14,13 @@ import type {
   ContainerUsage,
   LogRequest,
 } from '../../../ports/containers/inside/container-insight.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { type AccessDeps, findRunning, findWithHandle, refuseIfStopped } from './running-container.ts';
 
 /** The log of a container, running or not. A caller that leaves must destroy it. */
 export const readLogs =
   (deps: AccessDeps) =>
-  async (id: string, request: LogRequest, caller: Caller): Promise<Result<Readable, DomainError>> => {
+  async (id: string, request: LogRequest, caller: Caller): AsyncResult<Readable> => {
     const found = await findWithHandle(deps, id, caller);
     return found.ok ? await refuseIfStopped(deps.insight.logs(found.value.handle, request).then(ok)) : found;
   };
@@ -33,7 +34,7 @@ export type UsageBesideLimits = ContainerUsage & {
 /** A running container's use and limits. */
 export const readUsage =
   (deps: AccessDeps) =>
-  async (id: string, caller: Caller): Promise<Result<UsageBesideLimits, DomainError>> => {
+  async (id: string, caller: Caller): AsyncResult<UsageBesideLimits> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const { container, handle } = found.value;

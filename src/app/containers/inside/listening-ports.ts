@@ -1,7 +1,7 @@
 import { type ListeningPort, listeningPorts } from '../../../domain/containers/processes/listening-ports.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { collectOutput } from './command-output.ts';
 import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
 
@@ -14,11 +14,7 @@ const LIMITS = { timeoutSeconds: 10, maxOutputBytes: 1_048_576 };
  */
 export const readPorts =
   (deps: AccessDeps) =>
-  async (
-    id: string,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<readonly ListeningPort[], DomainError>> => {
+  async (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<readonly ListeningPort[]> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
     const { container, handle } = found.value;

@@ -1,8 +1,7 @@
 import type { Container } from '../../../domain/containers/container.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, isLocked } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import {
   ContainerNotRunning,
@@ -18,6 +17,7 @@ import type { ContainerFiles } from '../../../ports/containers/inside/container-
 import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { TerminalNotStarted } from '../../../ports/terminals/terminal-backend.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { findOwn, handleOf } from '../find-container.ts';
 import type { ContainerUses } from '../lifetime/container-uses.ts';
@@ -41,7 +41,7 @@ export async function findWithHandle(
   { storage }: Pick<AccessDeps, 'storage'>,
   id: string,
   caller: Caller,
-): Promise<Result<ContainerWithHandle, DomainError>> {
+): AsyncResult<ContainerWithHandle> {
   const found = await findOwn(storage.repositories, id, caller);
   if (!found.ok) return found;
   const handle = handleOf(found.value);
@@ -54,7 +54,7 @@ export async function findRunning(
   id: string,
   caller: Caller,
   wants: 'read' | 'change',
-): Promise<Result<ContainerWithHandle, DomainError>> {
+): AsyncResult<ContainerWithHandle> {
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
   if (wants === 'change' && guestExpired(caller.user, deps.clock.now())) {
@@ -75,9 +75,7 @@ export const mayContinue =
  * Turns engine errors into refusals: of a container that is paused or ended behind the row's back, one at its process
  * limit, work whose turn did not come, a right that the service lacks, and what agents do not have.
  */
-export async function refuseIfStopped<T>(
-  work: Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> {
+export async function refuseIfStopped<T>(work: AsyncResult<T>): AsyncResult<T> {
   try {
     return await work;
   } catch (error) {
@@ -97,8 +95,8 @@ export async function refuseIfStopped<T>(
 /** Turns a connection that broke during a change into a refusal: a repeat could do it twice. */
 export async function refuseIfUnknown<T>(
   code: 'command_outcome_unknown' | 'file_outcome_unknown' | 'process_outcome_unknown',
-  work: Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> {
+  work: AsyncResult<T>,
+): AsyncResult<T> {
   try {
     return await work;
   } catch (error) {

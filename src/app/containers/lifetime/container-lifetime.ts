@@ -7,14 +7,14 @@ import {
   type LifetimeRequest,
   lifetimeFaults,
 } from '../../../domain/containers/lifetime/lifetime.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { LivingContainer } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { tierOf } from '../container-limits.ts';
 import { findOwnInEngine } from '../find-container.ts';
@@ -29,7 +29,7 @@ export type ExplainedLifetime = {
 /** When and why the caller's container ends by itself. */
 export const readLifetime =
   ({ storage: { repositories } }: Pick<ContainerDeps, 'storage'>) =>
-  async (id: string, caller: Caller): Promise<Result<ExplainedLifetime, DomainError>> => {
+  async (id: string, caller: Caller): AsyncResult<ExplainedLifetime> => {
     const found = await findOwnInEngine(repositories, id, caller);
     return found.ok ? await explained(repositories, found.value.dbId) : found;
   };
@@ -42,7 +42,7 @@ export const changeLifetime =
     request: LifetimeRequest,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<ExplainedLifetime, DomainError>> => {
+  ): AsyncResult<ExplainedLifetime> => {
     const found = await findOwnInEngine(storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
@@ -82,7 +82,7 @@ function lateEnds(
 async function explained(
   { lifetimes }: Pick<Repositories, 'lifetimes'>,
   dbId: string,
-): Promise<Result<ExplainedLifetime, DomainError>> {
+): AsyncResult<ExplainedLifetime> {
   const living = await lifetimes.findForUpdate(dbId);
   if (living === null) return refuse({ code: 'container_not_found' });
   const { container, now } = living;

@@ -4,6 +4,7 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { expectedStep, type KnownAtStart } from './execute-operation.ts';
 import { newOperation, type OperationRequest, stateDuring, type WarmContainer } from './new-operation.ts';
@@ -18,7 +19,7 @@ type Prepared = {
 };
 
 /** Called on each attempt, since the row may have changed meanwhile. */
-export type Prepare = (tx: Repositories) => Promise<Result<Prepared, DomainError>>;
+export type Prepare = (tx: Repositories) => AsyncResult<Prepared>;
 
 type BegunOperation = { readonly operation: StoredOperation; readonly begun: KnownAtStart };
 
@@ -28,7 +29,7 @@ export const beginOperation = async (
   request: OperationRequest,
   prepare: Prepare,
   engine: Pick<EngineReady, 'observable'> = {},
-): Promise<Result<BegunOperation | null, DomainError>> =>
+): AsyncResult<BegunOperation | null> =>
   await orRollBack(deps.storage.inTransaction, async (tx) => {
     const prepared = await prepare(tx);
     // Operations change engine containers, which agents do not have.

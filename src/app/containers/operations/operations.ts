@@ -6,6 +6,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { NameTaken } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { beginOperation, type Prepare } from './begin-operation.ts';
 import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
 import { newOperation, type OperationRequest, stateDuring } from './new-operation.ts';
@@ -57,7 +58,7 @@ export function operations(deps: OperationDeps) {
       request: OperationRequest,
       prepare: Prepare,
       engine: EngineReady = { answers: deps.runtime.ping() },
-    ): Promise<Result<OperationState, DomainError>> => {
+    ): AsyncResult<OperationState> => {
       const done = await submit(deps, progress, { dbId, request, prepare, engine });
       deps.steps.submitted();
       return done;
@@ -95,7 +96,7 @@ async function submit(
   deps: OperationDeps,
   progress: InProgress,
   { dbId, request, prepare, engine }: Submission,
-): Promise<Result<OperationState, DomainError>> {
+): AsyncResult<OperationState> {
   // An operation that could not begin is not recorded.
   await engine.answers;
   const deadline = performance.now() + BUSY_AFTER_MS;

@@ -1,11 +1,11 @@
 import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
 import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { OutputOffsets, ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { type ControlDeps, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
 import { type OpenedOutput, readOutput } from './process-output.ts';
@@ -16,9 +16,9 @@ export type AttachedProcess = {
   readonly inputOffset: number | null;
   /** What the caller may do to the process. */
   readonly control: {
-    write(input: ProcessInput): Promise<Result<number, DomainError>>;
-    resize(size: PtySize): Promise<Result<ContainerProcess, DomainError>>;
-    signal(signal: ProcessSignal): Promise<Result<ContainerProcess, DomainError>>;
+    write(input: ProcessInput): AsyncResult<number>;
+    resize(size: PtySize): AsyncResult<ContainerProcess>;
+    signal(signal: ProcessSignal): AsyncResult<ContainerProcess>;
   };
 };
 
@@ -35,7 +35,7 @@ export const attachProcess =
     writer: string,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<AttachedProcess, DomainError>> => {
+  ): AsyncResult<AttachedProcess> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
@@ -55,7 +55,7 @@ export const attachProcess =
 async function inputOf(
   { takesInput, state }: ContainerProcess,
   write: AttachedProcess['control']['write'],
-): Promise<Result<number | null, DomainError>> {
+): AsyncResult<number | null> {
   if (!takesInput || state.kind === 'ended') return ok(null);
   const asked = await write({ data: Buffer.alloc(0), offset: null, isLast: false });
   return !asked.ok && asked.error.code === 'process_ended' ? ok(null) : asked;

@@ -6,6 +6,7 @@ import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse, unreachable } from '../../../domain/result.ts';
 import type { InputOutcome, ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { handleOf } from '../find-container.ts';
 import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
@@ -20,12 +21,7 @@ export type ControlDeps = ProcessDeps & { readonly acts: Pick<ActRecords, 'recor
  */
 export const writeInput =
   (deps: ControlDeps) =>
-  async (
-    id: string,
-    processId: string,
-    input: ProcessInput,
-    caller: Caller,
-  ): Promise<Result<number, DomainError>> => {
+  async (id: string, processId: string, input: ProcessInput, caller: Caller): AsyncResult<number> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
     const { process, handle } = found.value;
@@ -62,7 +58,7 @@ export const signalProcess =
     signal: ProcessSignal,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<ContainerProcess, DomainError>> => {
+  ): AsyncResult<ContainerProcess> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
     const { process, handle, container } = found.value;
@@ -77,12 +73,7 @@ export const signalProcess =
 /** Changes the size of a process's terminal, of which its foreground programs get SIGWINCH. */
 export const resizeProcess =
   (deps: ControlDeps) =>
-  async (
-    id: string,
-    processId: string,
-    size: PtySize,
-    caller: Caller,
-  ): Promise<Result<ContainerProcess, DomainError>> => {
+  async (id: string, processId: string, size: PtySize, caller: Caller): AsyncResult<ContainerProcess> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
     const { process, handle } = found.value;
@@ -103,7 +94,7 @@ export const endProcess =
     processId: string,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<ContainerProcess, DomainError>> => {
+  ): AsyncResult<ContainerProcess> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });

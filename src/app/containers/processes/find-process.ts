@@ -1,11 +1,11 @@
 import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { findOwnInEngine } from '../find-container.ts';
 import { type ContainerWithHandle, findRunning } from '../inside/running-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
@@ -19,7 +19,7 @@ export async function findProcess(
   id: string,
   processId: string,
   caller: Caller,
-): Promise<Result<Found, DomainError>> {
+): AsyncResult<Found> {
   const container = await findOwnInEngine(deps.storage.repositories, id, caller);
   if (!container.ok) return container;
   const process = await recordOf(deps, processId, container.value);
@@ -32,7 +32,7 @@ export async function findRunningInEngine(
   id: string,
   caller: Caller,
   wants: 'read' | 'change',
-): Promise<Result<ContainerWithHandle, DomainError>> {
+): AsyncResult<ContainerWithHandle> {
   const found = await findRunning(deps, id, caller, wants);
   return found.ok && isAgent(found.value.container) ? refuse({ code: 'not_for_agents' }) : found;
 }
@@ -44,7 +44,7 @@ export async function findReachable(
   processId: string,
   caller: Caller,
   wants: 'read' | 'change',
-): Promise<Result<FoundRunning, DomainError>> {
+): AsyncResult<FoundRunning> {
   const found = await findRunningInEngine(deps, id, caller, wants);
   if (!found.ok) return found;
   const process = await recordOf(deps, processId, found.value.container);
@@ -55,7 +55,7 @@ async function recordOf(
   { storage: { repositories } }: ProcessDeps,
   processId: string,
   { dbId }: Container,
-): Promise<Result<ContainerProcess, DomainError>> {
+): AsyncResult<ContainerProcess> {
   const found = isUuid(processId) ? await repositories.processes.find(processId.toLowerCase(), dbId) : null;
   return found === null ? refuse({ code: 'process_not_found' }) : ok(found);
 }

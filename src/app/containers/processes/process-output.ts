@@ -1,12 +1,12 @@
 import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
 import { type StoredOutput, storedAfter } from '../../../domain/containers/processes/stored-output.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type {
   OutputOffsets,
   ProcessOutput,
 } from '../../../ports/containers/processes/container-processes.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { refuseIfStopped } from '../inside/running-container.ts';
 import { type Found, findProcess, findReachable } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
@@ -27,7 +27,7 @@ export const readOutput =
     processId: string,
     { after, follow }: OutputRequest,
     caller: Caller,
-  ): Promise<Result<OpenedOutput, DomainError>> => {
+  ): AsyncResult<OpenedOutput> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
     const { container, process } = found.value;
@@ -49,7 +49,7 @@ async function openOutput(
   { container, process }: Found,
   { after, follow }: OutputRequest,
   caller: Caller,
-): Promise<Result<ProcessOutput, DomainError>> {
+): AsyncResult<ProcessOutput> {
   const { processOutputs } = deps.storage.repositories;
   const reachable = await findReachable(deps, container.dbId, process.id, caller, 'read');
   const isHere = reachable.ok && reachable.value.handle.runtimeId === process.runtimeId;

@@ -1,11 +1,11 @@
 import { type ContainerProcess, mayLackOutput } from '../../../domain/containers/processes/process.ts';
 import type { StoredStream } from '../../../domain/containers/processes/stored-output.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { findOwnInEngine, handleOf } from '../find-container.ts';
 import { refuseIfStopped } from '../inside/running-container.ts';
 import { attachProcess } from './attach-process.ts';
@@ -42,7 +42,7 @@ const usesNow = (deps: ControlDeps) => async (): Promise<readonly ContainerUse[]
 /** Running and recently ended ones, newest first. */
 const listProcesses =
   (deps: ControlDeps) =>
-  async (id: string, caller: Caller): Promise<Result<readonly ContainerProcess[], DomainError>> => {
+  async (id: string, caller: Caller): AsyncResult<readonly ContainerProcess[]> => {
     const { repositories } = deps.storage;
     const container = await findOwnInEngine(repositories, id, caller);
     if (!container.ok) return container;
@@ -58,7 +58,7 @@ export type ProcessWithOutput = {
 
 const getProcess =
   (deps: ControlDeps) =>
-  async (id: string, processId: string, caller: Caller): Promise<Result<ProcessWithOutput, DomainError>> => {
+  async (id: string, processId: string, caller: Caller): AsyncResult<ProcessWithOutput> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
     const { container, process } = found.value;

@@ -1,10 +1,10 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type ContainerPlan, decideRemoval } from '../../../domain/identity/people/user-removal.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { lockAdmins } from '../../identity/account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -29,7 +29,7 @@ export const removeUser =
     given: Proofs,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<Removed, DomainError>> => {
+  ): AsyncResult<Removed> => {
     if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
     const sure = await deps.confirmed(caller, given, origin);
     if (!sure.ok) return sure;
@@ -51,7 +51,7 @@ const begin = (
   plan: ContainerPlan | null,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<'delete' | 'other', DomainError>> =>
+): AsyncResult<'delete' | 'other'> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const admins = await lockAdmins(tx, caller);
     if (!admins.ok) return admins;

@@ -1,9 +1,9 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import { parseContainerRef } from '../../../domain/containers/container-ref.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
 import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 
 /**
@@ -12,12 +12,7 @@ import type { ContainerDeps } from '../container-deps.ts';
  */
 export const purgeContainer =
   ({ storage }: Pick<ContainerDeps, 'storage'>) =>
-  async (
-    id: string,
-    name: string,
-    caller: Caller,
-    origin: RequestOrigin,
-  ): Promise<Result<Container, DomainError>> => {
+  async (id: string, name: string, caller: Caller, origin: RequestOrigin): AsyncResult<Container> => {
     const ref = parseContainerRef(id);
     if (ref?.kind !== 'db_id' || !reaches(caller, ref.dbId)) return refuse({ code: 'container_not_found' });
     const { user } = caller;

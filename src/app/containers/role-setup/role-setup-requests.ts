@@ -3,17 +3,17 @@ import type { AuditAction } from '../../../domain/audit.ts';
 import { installsSomething } from '../../../domain/containers/catalogue.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { cancelRoleSetup, type RoleSetup, retryRoleSetup } from '../../../domain/containers/role-setup.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { progressEvent } from '../../../domain/events.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { findOwnInEngine } from '../find-container.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
-type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
+type Decide = (tx: Repositories, container: Container) => AsyncResult<RoleSetup>;
 /** Receives the new row and the attempt in progress before. */
 type Changed = (container: Container, before: string | null) => void;
 type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: RequestOrigin };
@@ -23,7 +23,7 @@ export const retrySetup = (
   deps: RoleSetupDeps,
   changed: Changed,
   request: SetupRequest,
-): Promise<Result<Container, DomainError>> =>
+): AsyncResult<Container> =>
   change(deps, changed, 'role_setup_retried', request, async ({ catalogue }, container) => {
     if (guestExpired(request.caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     if (container.state !== 'running') return refuse({ code: 'container_not_running' });
@@ -37,7 +37,7 @@ export const cancelSetup = (
   deps: RoleSetupDeps,
   changed: Changed,
   request: SetupRequest,
-): Promise<Result<Container, DomainError>> =>
+): AsyncResult<Container> =>
   change(deps, changed, 'role_setup_cancelled', request, async (_tx, container) =>
     cancelRoleSetup(container.roleSetup),
   );
@@ -48,7 +48,7 @@ async function change(
   action: AuditAction,
   { id, caller, origin }: SetupRequest,
   decide: Decide,
-): Promise<Result<Container, DomainError>> {
+): AsyncResult<Container> {
   const found = await findOwnInEngine(storage.repositories, id, caller);
   if (!found.ok) return found;
   const { dbId } = found.value;

@@ -1,7 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import type { Result } from '../../../domain/result.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { LEASE_SECONDS } from '../operations/operation-deps.ts';
 import { installTools } from './install-role.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
@@ -40,10 +39,10 @@ export function roleSetups(deps: RoleSetupDeps) {
     /** Renews the leases of the work in progress and starts more; for a timer. */
     keep: (): Promise<void> => keep(installing),
 
-    retry: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Container, DomainError>> =>
+    retry: (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Container> =>
       retrySetup(deps, changed, { id, caller, origin }),
 
-    cancel: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Container, DomainError>> =>
+    cancel: (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Container> =>
       cancelSetup(deps, changed, { id, caller, origin }),
 
     async idle(): Promise<void> {

@@ -15,11 +15,11 @@ import {
   MAX_FORKS,
   snapshotMb,
 } from '../../../domain/containers/snapshots/snapshot.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { Note } from '../../idempotency.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { tierOf } from '../container-limits.ts';
@@ -58,7 +58,7 @@ export const forkContainer =
     caller: Caller,
     origin: RequestOrigin,
     note?: Note,
-  ): Promise<Result<readonly Container[], DomainError>> => {
+  ): AsyncResult<readonly Container[]> => {
     const answers = pinged(deps);
     const suffix = randomBytes(2).toString('hex');
     const namesOf = ({ name }: Container) => forkNames(name, request.name, request.count, suffix);
@@ -130,7 +130,7 @@ async function checkSizes(
   { layerMb, volumeMb }: Source,
   tier: Tier,
   count: number,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   if (layerMb > tier.layerMb) {
     const fault = `cannot be forked: ${layerMb} MB are outside /workspace, and the limit is ${tier.layerMb} MB`;
     return refuse({ code: 'validation_failed', fields: { layerMb: fault } });
@@ -147,7 +147,7 @@ async function writeForks(
   forks: ForkIds,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { snapshotId } = forks;
   forks.dbIds.splice(0, forks.dbIds.length, ...names.map(() => randomUUID()));
   const room = await makeSnapshotRoom(tx, caller, snapshotMb(source), true);
@@ -181,7 +181,7 @@ async function writeForks(
 async function settleAll(
   deps: Pick<ContainerDeps, 'storage' | 'operations'>,
   dbIds: readonly string[],
-): Promise<Result<readonly Container[], DomainError>> {
+): AsyncResult<readonly Container[]> {
   const settled = await Promise.allSettled(dbIds.map((dbId) => deps.operations.settle(dbId)));
   const failed = settled.find((one) => one.status === 'rejected');
   if (failed !== undefined && settled.every((one) => one.status === 'rejected')) throw failed.reason;
@@ -191,7 +191,7 @@ async function settleAll(
 async function presentRows(
   { storage }: Pick<ContainerDeps, 'storage'>,
   dbIds: readonly string[],
-): Promise<Result<readonly Container[], DomainError>> {
+): AsyncResult<readonly Container[]> {
   const rows = await Promise.all(dbIds.map((dbId) => storage.repositories.containers.findAny(dbId)));
   const found = rows.filter((row) => row !== null);
   // Another operation still has its turn.

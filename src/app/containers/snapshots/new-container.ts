@@ -3,12 +3,12 @@ import type { Image } from '../../../domain/containers/catalogue.ts';
 import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
 import type { Resources, Tier } from '../../../domain/containers/resources.ts';
 import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import { type Caller, reaches } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 
 type SnapshotUse = { readonly snapshotId?: string; readonly image?: string };
 
@@ -57,7 +57,7 @@ export async function lockSnapshot(
   tx: Repositories,
   snapshot: Snapshot | null,
   caller: Caller,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   if (snapshot === null) return ok(null);
   const now = await tx.snapshots.findForUpdate(snapshot.id, caller.user.id);
   if (now === null) return refuse({ code: 'snapshot_not_found' });

@@ -1,13 +1,13 @@
 import { nameFaults } from '../../../domain/containers/container.ts';
 import { type Snapshot, snapshotMb } from '../../../domain/containers/snapshots/snapshot.ts';
 import { snapshotRoom } from '../../../domain/containers/snapshots/snapshot-limits.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { snapshotEvent } from '../../../domain/events.ts';
 import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { lockCaller } from '../../identity/account/lock-caller.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { ContainerDeps } from '../container-deps.ts';
@@ -27,7 +27,7 @@ export const restoreSnapshot =
     name: string | undefined,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<Snapshot, DomainError>> => {
+  ): AsyncResult<Snapshot> => {
     const id = given.toLowerCase();
     if (!isUuid(id)) return UNKNOWN;
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
@@ -44,7 +44,7 @@ async function restored(
   name: string | undefined,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Snapshot, DomainError>> {
+): AsyncResult<Snapshot> {
   const { id: userId } = caller.user;
   const isThere = await lockCaller(tx, caller);
   if (!isThere.ok) return isThere;

@@ -1,8 +1,8 @@
 import { snapshotRoom } from '../../../domain/containers/snapshots/snapshot-limits.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { BY_BERTH } from '../../by-berth.ts';
 import { tierOf } from '../container-limits.ts';
 
@@ -15,7 +15,7 @@ export async function makeSnapshotRoom(
   caller: Caller,
   sizeMb: number,
   isForFork: boolean,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { id: ownerId } = caller.user;
   const [tier, use] = await Promise.all([tierOf(tx, caller), tx.snapshots.use(ownerId)]);
   const room = snapshotRoom(tier, use, sizeMb, isForFork);

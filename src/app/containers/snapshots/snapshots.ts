@@ -1,10 +1,10 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { snapshotEvent } from '../../../domain/events.ts';
 import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { forkContainer } from './fork-container.ts';
@@ -21,7 +21,7 @@ export const snapshots = (deps: ContainerDeps) => ({
   fork: forkContainer(deps),
 
   /** The containers that a fork made, by the id of its snapshot. */
-  async forksOf(snapshotId: string, caller: Caller): Promise<Result<readonly Container[], DomainError>> {
+  async forksOf(snapshotId: string, caller: Caller): AsyncResult<readonly Container[]> {
     const { snapshots: all, containers } = deps.storage.repositories;
     const taken = await all.findAny(snapshotId);
     if (taken?.ownerId !== caller.user.id || taken.forkIds === null) return UNKNOWN;
@@ -41,7 +41,7 @@ export const snapshots = (deps: ContainerDeps) => ({
     return all.filter(({ dbId }) => reaches(caller, dbId));
   },
 
-  async find(id: string, caller: Caller): Promise<Result<Snapshot, DomainError>> {
+  async find(id: string, caller: Caller): AsyncResult<Snapshot> {
     if (!isUuid(id.toLowerCase())) return UNKNOWN;
     const found = await deps.storage.repositories.snapshots.find(id.toLowerCase(), caller.user.id);
     return found !== null && reaches(caller, found.dbId) ? ok(found) : UNKNOWN;
@@ -50,7 +50,7 @@ export const snapshots = (deps: ContainerDeps) => ({
   restore: restoreSnapshot(deps),
 
   /** Deletes a snapshot. Its data stays for the retention; containers made from it stay too. */
-  remove: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Snapshot, DomainError>> =>
+  remove: (id: string, caller: Caller, origin: RequestOrigin): AsyncResult<Snapshot> =>
     orRollBack(deps.storage.inTransaction, async (tx) => {
       const userId = caller.user.id;
       const found = isUuid(id.toLowerCase())

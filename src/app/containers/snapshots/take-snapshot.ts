@@ -19,6 +19,7 @@ import {
   type NewSnapshot,
   SnapshotNameTaken,
 } from '../../../ports/containers/snapshots/snapshot-repository.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { Note } from '../../idempotency.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { checkHostDisk, measure } from '../disk-quota.ts';
@@ -46,7 +47,7 @@ export const takeSnapshot =
     caller: Caller,
     origin: RequestOrigin,
     note?: Note,
-  ): Promise<Result<Snapshot, DomainError>> => {
+  ): AsyncResult<Snapshot> => {
     const answers = pinged(deps);
     const found = await findSource(deps, id, caller, () => snapshotFaults(request));
     if (!found.ok) return found;
@@ -87,7 +88,7 @@ export async function findSource(
   id: string,
   caller: Caller,
   faultsOf: (container: Container) => FieldFaults,
-): Promise<Result<Source, DomainError>> {
+): AsyncResult<Source> {
   const found = await findOwnInEngine(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
   if (!deps.runtime.capabilities.takesSnapshots) return refuse({ code: 'not_offered_by_engine' });

@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import {
   type ChildDraft,
@@ -11,10 +10,11 @@ import {
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import { mayGrant, tokenState } from '../../../domain/identity/token.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { withLockedCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken } from './token-records.ts';
 
@@ -31,7 +31,7 @@ export const deriveToken =
     caller: Caller,
     origin: RequestOrigin,
     note?: NoteToken,
-  ): Promise<Result<MintedToken, DomainError>> => {
+  ): AsyncResult<MintedToken> => {
     const { user } = caller;
     const parent = await parentOf(repositories, draft.parentId, caller);
     if (!parent.ok) return parent;
@@ -64,7 +64,7 @@ async function parentOf(
   { tokens }: Pick<Repositories, 'tokens'>,
   named: unknown,
   { user, credential }: Caller,
-): Promise<Result<Parent | null, DomainError>> {
+): AsyncResult<Parent | null> {
   if (credential.kind === 'api_token') {
     if (named === undefined) return ok({ id: credential.tokenId, scopes: credential.scopes });
     const fields = { parentId: 'must be absent: only a login token may name another token' };
@@ -81,7 +81,7 @@ async function chosen(
   { sharedContainers }: Repositories,
   { containers }: ChildRequest,
   caller: Caller,
-): Promise<Result<ChildRequest['containers'], DomainError>> {
+): AsyncResult<ChildRequest['containers']> {
   if (containers === null) return ok(null);
   const visible = await sharedContainers.listVisible(caller.user.id);
   const known = visible
@@ -95,7 +95,7 @@ async function limitsOf(
   request: ChildRequest,
   { user, credential }: Caller,
   parentId: string | null,
-): Promise<Result<Limits, DomainError>> {
+): AsyncResult<Limits> {
   if (parentId === null) {
     const granted = mayGrant(user, request.scopes);
     return granted.ok ? ok({ ...limitsWithoutParent(request), notAfter: null }) : granted;

@@ -1,21 +1,18 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
 import { tokenStillGood } from '../../../domain/identity/token.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { InTransaction, Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 
 /**
  * Locks the caller's user until the transaction ends; refused when the credential ended since the request was admitted.
  * Each use case that creates a credential calls it first. A reset locks the user too, so none is created after the reset.
  */
-export async function lockCaller(
-  tx: Repositories,
-  { user, credential }: Caller,
-): Promise<Result<null, DomainError>> {
+export async function lockCaller(tx: Repositories, { user, credential }: Caller): AsyncResult<null> {
   if (!(await tx.users.lock(user.id))) return refuse({ code: 'unauthorized' });
   switch (credential.kind) {
     case 'login':
@@ -36,8 +33,8 @@ export async function lockCaller(
 export const withLockedCaller = <T>(
   inTransaction: InTransaction,
   caller: Caller,
-  work: (tx: Repositories) => Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> =>
+  work: (tx: Repositories) => AsyncResult<T>,
+): AsyncResult<T> =>
   orRollBack(inTransaction, async (tx) => {
     const present = await lockCaller(tx, caller);
     return present.ok ? await work(tx) : present;
@@ -47,10 +44,7 @@ export const withLockedCaller = <T>(
  * The same for an administrator's act on other accounts, which outlasts the session. Locks all administrators, in one
  * order, so that two acts never deadlock; returns their ids.
  */
-export async function lockAdmins(
-  tx: Repositories,
-  caller: Caller,
-): Promise<Result<readonly string[], DomainError>> {
+export async function lockAdmins(tx: Repositories, caller: Caller): AsyncResult<readonly string[]> {
   const admins = await tx.users.lockAdmins();
   if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
   const present = await lockCaller(tx, caller);

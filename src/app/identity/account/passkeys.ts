@@ -18,6 +18,7 @@ import type {
   RegistrationAnswer,
 } from '../../../ports/identity/passkey-ceremonies.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
@@ -70,7 +71,7 @@ async function begin(
   caller: Caller,
   given: Proofs,
   origin: RequestOrigin,
-): Promise<Result<BrowserOptions, DomainError>> {
+): AsyncResult<BrowserOptions> {
   const { user } = caller;
   const at = party();
   if (at === null) return refuse({ code: 'passkeys_unavailable' });
@@ -88,7 +89,7 @@ async function register(
   caller: Caller,
   { answer, wanted }: { readonly answer: RegistrationAnswer; readonly wanted: string | undefined },
   origin: RequestOrigin,
-): Promise<Result<Passkey, DomainError>> {
+): AsyncResult<Passkey> {
   const { user } = caller;
   const name = checkedName(wanted ?? DEFAULT_PASSKEY_NAME);
   if (!name.ok) return name;
@@ -110,7 +111,7 @@ async function prove(
   { storage, ceremonies, party }: OwnPasskeyDeps,
   answer: RegistrationAnswer,
   userId: string,
-): Promise<Result<Registered, DomainError>> {
+): AsyncResult<Registered> {
   const at = party();
   if (at === null) return refuse({ code: 'passkeys_unavailable' });
   const challenge = challengeIn(answer.response.clientDataJSON);
@@ -126,7 +127,7 @@ async function rename(
   { user }: Caller,
   { id, wanted }: { readonly id: string; readonly wanted: string },
   origin: RequestOrigin,
-): Promise<Result<Passkey, DomainError>> {
+): AsyncResult<Passkey> {
   const name = checkedName(wanted);
   if (!name.ok) return name;
   return await orRollBack(storage.inTransaction, async (tx) => {
@@ -142,7 +143,7 @@ async function remove(
   caller: Caller,
   { id, given }: { readonly id: string; readonly given: Proofs },
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;

@@ -1,9 +1,9 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import type { RequireRecentSignIn } from '../sign-in/reauthentication.ts';
@@ -28,11 +28,7 @@ export type NewPassword = {
 
 export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDeps) => ({
   /** Sets or replaces it; ends all other sessions, pending sign-ins and open reset links in one transaction. */
-  async change(
-    caller: Caller,
-    { old, wanted, code }: NewPassword,
-    origin: RequestOrigin,
-  ): Promise<Result<null, DomainError>> {
+  async change(caller: Caller, { old, wanted, code }: NewPassword, origin: RequestOrigin): AsyncResult<null> {
     const { user } = caller;
     const { password: fault } = passwordFaults(wanted, namesOf(user));
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { newPassword: fault } });
@@ -84,7 +80,7 @@ async function setFirst(
   caller: Caller,
   wanted: string,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { user } = caller;
   const hashed = await hashing.inTurn({ userId: user.id }, unasked, (hasher) => hasher.hash(wanted));
   if (!hashed.ok) return hashed;

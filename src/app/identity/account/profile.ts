@@ -1,9 +1,9 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, isLocked, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestNameFaults, type User, usernameFaults } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { AccountProtection } from '../../../ports/identity/screen-lock-repository.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 
@@ -30,7 +30,7 @@ export function profiles({ repositories, inTransaction }: Storage, limits: Pick<
       { username, autoLockMinutes }: ProfileChange,
       caller: Caller,
       origin: RequestOrigin,
-    ): Promise<Result<Profile, DomainError>> {
+    ): AsyncResult<Profile> {
       const { user, credential } = caller;
       const faultsOf = user.guestUntil === null ? usernameFaults : guestNameFaults;
       const fields = username === undefined ? {} : faultsOf(username);

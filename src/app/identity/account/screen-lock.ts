@@ -2,16 +2,17 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { passcodeFaults, WRONG_PASSCODES } from '../../../domain/identity/screen-lock.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import { endSession } from '../sign-in/sign-in.ts';
 import { lockCaller } from './lock-caller.ts';
 
 export type ScreenLock = ReturnType<typeof screenLock>;
 
-type Done = Promise<Result<null, DomainError>>;
+type Done = AsyncResult<null>;
 
 type Try = {
   readonly caller: Caller;
@@ -110,7 +111,7 @@ function inTurn<T>(
   { storage, hashing }: ScreenLockDeps,
   { userId, sessionId }: Try,
   work: (hasher: PasswordHasher) => Promise<T>,
-): Promise<Result<T, DomainError>> {
+): AsyncResult<T> {
   const { screenLocks } = storage.repositories;
   const ended = async (): Promise<DomainError | null> =>
     (await screenLocks.wrongPasscodes(sessionId)) === null ? { code: 'unauthorized' } : null;

@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, isBarred, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   isServiceReason,
@@ -7,9 +6,10 @@ import {
   sessionListed,
   type UserSession,
 } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { withLockedCaller } from './lock-caller.ts';
 
 export type SessionDeps = {
@@ -46,7 +46,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       reason: string | undefined,
       caller: Caller,
       origin: RequestOrigin,
-    ): Promise<Result<null, DomainError>> {
+    ): AsyncResult<null> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (!isUuid(id)) return refuse({ code: 'session_not_found' });
       const sessionId = id.toLowerCase();
@@ -66,7 +66,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       reason: string | undefined,
       caller: Caller,
       origin: RequestOrigin,
-    ): Promise<Result<number, DomainError>> {
+    ): AsyncResult<number> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       const { user, credential } = caller;
       if (credential.kind !== 'login') throw new Error('only a session has others');

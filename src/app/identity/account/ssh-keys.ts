@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   MAX_SSH_KEYS,
@@ -7,9 +6,10 @@ import {
   sshKeyName,
   sshKeyNameFaults,
 } from '../../../domain/identity/ssh-key.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { mayMakeLasting } from './lasting-credential.ts';
 import { withLockedCaller } from './lock-caller.ts';
@@ -33,7 +33,7 @@ export const sshKeys = (
     name: string | undefined,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<SshKey, DomainError>> {
+  ): AsyncResult<SshKey> {
     const { user } = caller;
     const parsed = parseSshKey(publicKey);
     if ('fault' in parsed) return refuse({ code: 'validation_failed', fields: { publicKey: parsed.fault } });
@@ -59,7 +59,7 @@ export const sshKeys = (
     });
   },
 
-  async remove(id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<SshKey, DomainError>> {
+  async remove(id: string, { user }: Caller, origin: RequestOrigin): AsyncResult<SshKey> {
     if (!isUuid(id)) return refuse({ code: 'ssh_key_not_found' });
     return await orRollBack(inTransaction, async (tx) => {
       const key = await tx.sshKeys.remove(id.toLowerCase(), user.id);

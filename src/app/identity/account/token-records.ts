@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ApiToken,
@@ -7,9 +6,10 @@ import {
   mintToken,
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok } from '../../../domain/result.ts';
 import type { EndedTokens, NewToken } from '../../../ports/identity/token-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { sha256 } from '../auth/secrets.ts';
 
 /** A new token; `secret` is the only copy. */
@@ -34,7 +34,7 @@ export async function insertToken(
   wanted: Omit<NewToken, 'prefix' | 'hash'>,
   origin: RequestOrigin,
   note?: NoteToken,
-): Promise<Result<MintedToken, DomainError>> {
+): AsyncResult<MintedToken> {
   const { live, stored } = await tx.tokens.count(wanted.userId);
   const room = checkTokenLimit(live, stored);
   if (!room.ok) return room;

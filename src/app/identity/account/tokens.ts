@@ -1,10 +1,10 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type ApiToken, mayGrant, type TokenRequest } from '../../../domain/identity/token.ts';
 import type { User } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { InTransaction, Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { deriveToken } from './child-tokens.ts';
 import { withLockedCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken, recordEnd, UNLIMITED } from './token-records.ts';
@@ -37,7 +37,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
       caller: Caller,
       origin: RequestOrigin,
       note?: NoteToken,
-    ): Promise<Result<MintedToken, DomainError>> {
+    ): AsyncResult<MintedToken> {
       const { user } = caller;
       const granted = mayGrant(user, request.scopes);
       if (!granted.ok) return granted;
@@ -54,7 +54,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
     },
 
     /** Ends its descendants too. Repeating it changes nothing and returns the first time. */
-    revoke: (id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<ApiToken, DomainError>> =>
+    revoke: (id: string, { user }: Caller, origin: RequestOrigin): AsyncResult<ApiToken> =>
       changed(inTransaction, id, user, async (tx, tokenId) => {
         const done = await tx.tokens.revoke(tokenId, user.id);
         if (done?.changed) await recordEnd(tx, 'token_revoked', done, origin);
@@ -62,7 +62,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
       }),
 
     /** Removes the token for good, and revokes its descendants; only the audit remembers it. */
-    delete: (id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<ApiToken, DomainError>> =>
+    delete: (id: string, { user }: Caller, origin: RequestOrigin): AsyncResult<ApiToken> =>
       changed(inTransaction, id, user, async (tx, tokenId) => {
         const done = await tx.tokens.delete(tokenId, user.id);
         if (done !== null) await recordEnd(tx, 'token_deleted', done, origin);
@@ -77,7 +77,7 @@ async function changed(
   id: string,
   user: User,
   work: (tx: Repositories, tokenId: string) => Promise<ApiToken | null>,
-): Promise<Result<ApiToken, DomainError>> {
+): AsyncResult<ApiToken> {
   if (!isUuid(id)) return refuse({ code: 'token_not_found' });
   const token = await inTransaction(async (tx) => {
     await tx.users.lock(user.id);

@@ -11,6 +11,7 @@ import {
 } from '../../../domain/identity/login-throttle.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 
 export type ThrottleDeps = {
   readonly storage: Storage;
@@ -58,7 +59,7 @@ export async function tryCode(
   { digest }: ThrottleDeps,
   { tx, what, userId }: Guess<Guessed>,
   right: () => Promise<boolean>,
-): Promise<Result<boolean, DomainError>> {
+): AsyncResult<boolean> {
   const key = digest(what, userId);
   const { tallies, now } = await tx.throttle.lock([key]);
   const [tally = null] = tallies;
@@ -75,7 +76,7 @@ export async function tryShared<T>(
   { tx, what, userId }: Guess<Shared>,
   origin: RequestOrigin,
   find: () => Promise<T | null>,
-): Promise<Result<T | null, DomainError>> {
+): AsyncResult<T | null> {
   const ofUser = digest(what, userId);
   const ofAddress = digest(`${what} address`, clientNetworkOf(origin.ipAddress).address);
   const { tallies, now } = await tx.throttle.lock([ofUser, ofAddress]);

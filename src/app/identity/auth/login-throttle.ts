@@ -9,9 +9,10 @@ import {
   signInWaitMs,
   TRUSTED_ONLY_FROM,
 } from '../../../domain/identity/login-throttle.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Tallies } from '../../../ports/identity/login-throttle-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import {
   codeRefused,
   digestWith,
@@ -96,11 +97,7 @@ async function refused(deps: ThrottleDeps, attempt: SignInAttempt): Promise<Doma
   return wait > 0 ? tooMany(wait) : null;
 }
 
-async function begin(
-  deps: ThrottleDeps,
-  tx: Repositories,
-  attempt: SignInAttempt,
-): Promise<Result<Attempt, DomainError>> {
+async function begin(deps: ThrottleDeps, tx: Repositories, attempt: SignInAttempt): AsyncResult<Attempt> {
   const keys = keysOf(deps, attempt);
   const { tallies, now } = toTallies(await tx.throttle.lock(keys));
   const wait = await waitOf(tx, attempt, tallies, now);

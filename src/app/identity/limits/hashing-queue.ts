@@ -1,8 +1,9 @@
 import { fairTurns } from '../../../concurrency/slot-queue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { addressGroup } from '../../../domain/identity/request-rate.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { RequestLimits } from './request-limits.ts';
 
 /** Node.js has four threads: one stays free for files and names. */
@@ -39,9 +40,9 @@ export function hashing({ hasher, limits }: HashingDeps) {
       payer: Payer,
       refused: () => Promise<DomainError | null>,
       work: (hasher: PasswordHasher) => Promise<T>,
-    ): Promise<Result<T, DomainError>> {
+    ): AsyncResult<T> {
       const { key, perMinute } = accountOf(payer);
-      const turn = turns.run(key, async (): Promise<Result<T, DomainError>> => {
+      const turn = turns.run(key, async (): AsyncResult<T> => {
         const error = await refused();
         if (error !== null) return refuse(error);
         const admitted = limits.admit(key, perMinute);

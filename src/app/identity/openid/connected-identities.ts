@@ -1,4 +1,4 @@
-import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import { Refusal } from '../../../domain/errors.ts';
 import { type Caller, isBarred, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ConnectedIdentity,
@@ -6,10 +6,11 @@ import {
   MAX_IDENTITIES,
 } from '../../../domain/identity/openid/connected-identity.ts';
 import { signedInAgain } from '../../../domain/identity/openid/provider-sign-in.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { endOthersOf } from '../account/end-others.ts';
 import { lockCaller, withLockedCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
@@ -57,7 +58,7 @@ async function begin(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<URL, DomainError>> {
+): AsyncResult<URL> {
   if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
   if (purpose === 'link') {
     if (isBarred(caller)) return refuse({ code: 'new_password_required' });
@@ -86,7 +87,7 @@ async function finish(
   { id, browser }: Ticket,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Connected, DomainError>> {
+): AsyncResult<Connected> {
   const { credential } = caller;
   const sessionId = credential.kind === 'login' ? credential.sessionId : null;
   const arrived = await storage.inTransaction((tx) => takeArrived(tx, id, browser));
@@ -94,7 +95,7 @@ async function finish(
     return refuse({ code: 'provider_sign_in_expired' });
   }
   try {
-    return await storage.inTransaction(async (tx): Promise<Result<Connected, DomainError>> => {
+    return await storage.inTransaction(async (tx): AsyncResult<Connected> => {
       const present = await lockCaller(tx, caller);
       if (!present.ok) return present;
       return arrived.purpose === 'confirm'
@@ -112,7 +113,7 @@ async function link(
   { claims }: ArrivedProviderSignIn,
   { user }: Caller,
   origin: RequestOrigin,
-): Promise<Result<Connected, DomainError>> {
+): AsyncResult<Connected> {
   if ((await tx.identities.listOf(user.id)).length >= MAX_IDENTITIES) {
     return refuse({ code: 'identity_limit_reached', max: MAX_IDENTITIES });
   }
@@ -125,7 +126,7 @@ async function confirm(
   { claims, startedAt, sessionId }: ArrivedProviderSignIn,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Connected, DomainError>> {
+): AsyncResult<Connected> {
   const userId = caller.user.id;
   const identity = await tx.identities.find(claims.issuer, claims.subject);
   const isOwner = identity?.userId === userId;
@@ -149,7 +150,7 @@ async function remove(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;

@@ -1,4 +1,4 @@
-import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import { Refusal } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import { type AlreadyHere, decideAcceptance } from '../../../domain/identity/openid/invited-person.ts';
@@ -6,9 +6,10 @@ import type { ProviderRefusal } from '../../../domain/identity/openid/provider-r
 import type { ProviderClaims } from '../../../domain/identity/openid/provider-sign-in.ts';
 import type { Invitation } from '../../../domain/identity/people/account-link.ts';
 import type { User } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { findLink } from '../people/account-links.ts';
 import { makeAccount } from '../people/new-account.ts';
@@ -22,7 +23,7 @@ export async function startAcceptance(
   code: string,
   browser: string,
   origin: RequestOrigin,
-): Promise<Result<URL, DomainError>> {
+): AsyncResult<URL> {
   const found = await findLink(deps, code, ['invitation'], origin);
   if (!found.ok) return found;
   const start = { sessionId: null, invitationHash: sha256(code), browser, returnPath: '/' };
@@ -39,7 +40,7 @@ export async function acceptInvitation(
   tx: Repositories,
   arrived: ArrivedProviderSignIn & { readonly username: string | null },
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const { claims, sealedIdToken, invitationHash } = arrived;
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   const open = invitationHash && (await tx.accountLinks.lockOpen(invitationHash));

@@ -1,10 +1,10 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { similarUsernames, usernameFrom } from '../../../domain/identity/openid/provider-sign-in.ts';
 import { usernameFaults } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse, unreachable } from '../../../domain/result.ts';
+import { ok, refuse, unreachable } from '../../../domain/result.ts';
 import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { arrivalOf } from './arrival.ts';
 import { findArrived } from './arrived.ts';
 import { addressToAccept } from './invited-person.ts';
@@ -27,7 +27,7 @@ export async function newUsername(
   deps: ProviderDeps,
   { id, browser, username: chosen }: Finish,
   origin: RequestOrigin,
-): Promise<Result<string | null, DomainError>> {
+): AsyncResult<string | null> {
   const { repositories } = deps.storage;
   const arrived = await findArrived(repositories, id, browser);
   const email = arrived === null ? null : await addressOfNew(repositories, arrived);
@@ -58,11 +58,7 @@ async function addressOfNew(tx: Repositories, arrived: ArrivedProviderSignIn): P
   }
 }
 
-async function checkChosen(
-  deps: ProviderDeps,
-  username: string,
-  origin: RequestOrigin,
-): Promise<Result<string, DomainError>> {
+async function checkChosen(deps: ProviderDeps, username: string, origin: RequestOrigin): AsyncResult<string> {
   const faults = usernameFaults(username);
   const isValid = Object.keys(faults).length === 0;
   const { users } = deps.storage.repositories;

@@ -1,4 +1,4 @@
-import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import { Refusal } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
@@ -11,6 +11,7 @@ import type {
   StartedProviderSignIn,
 } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { encrypt } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
@@ -116,7 +117,7 @@ async function finish(
   deps: ProviderDeps,
   what: Finish,
   origin: RequestOrigin,
-): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+): AsyncResult<SignedIn | PendingSignIn> {
   const { inTransaction } = deps.storage;
   const named = await newUsername(deps, what, origin);
   if (!named.ok) return named;
@@ -141,7 +142,7 @@ async function open(
   tx: Repositories,
   arrived: Named | null,
   origin: RequestOrigin,
-): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+): AsyncResult<SignedIn | PendingSignIn> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');

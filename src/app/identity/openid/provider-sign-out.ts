@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Logger } from '../../../ports/logger.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { decrypt } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { endSession } from '../sign-in/sign-in.ts';
@@ -69,12 +69,12 @@ async function byProvider(
   { storage, provider }: SignOutDeps,
   logoutToken: string,
   origin: RequestOrigin,
-): Promise<Result<number, DomainError>> {
+): AsyncResult<number> {
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
   const stated = await provider.verifyLogoutToken(logoutToken);
   if (stated === 'unavailable') return refuse({ code: 'provider_unavailable' });
   if (stated === null) return refuse({ code: 'logout_token_rejected' });
-  return await storage.inTransaction(async (tx): Promise<Result<number, DomainError>> => {
+  return await storage.inTransaction(async (tx): AsyncResult<number> => {
     const digest = sha256(JSON.stringify([stated.issuer, stated.tokenId]));
     const isNew = await tx.providerSessions.useLogoutToken(digest, LOGOUT_TOKEN_MINUTES);
     if (!isNew) return refuse({ code: 'logout_token_rejected' });

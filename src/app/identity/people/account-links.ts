@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
@@ -7,9 +6,10 @@ import {
   type LinkPurpose,
   MAX_OPEN_LINKS,
 } from '../../../domain/identity/people/account-link.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import { lockAdmins } from '../account/lock-caller.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
@@ -38,8 +38,8 @@ export type AdminAct = {
 export async function asAdmin<T>(
   { storage, confirmed }: AdminDeps,
   { caller, given, origin, needsSignIn }: AdminAct,
-  work: (tx: Repositories) => Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> {
+  work: (tx: Repositories) => AsyncResult<T>,
+): AsyncResult<T> {
   if (needsSignIn) {
     const sure = await confirmed(caller, given, origin);
     if (!sure.ok) return sure;
@@ -55,7 +55,7 @@ export async function checkAccount(
   tx: Repositories,
   account: Parameters<typeof accountFaults>[0],
   endFaults: FieldFaults,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
   const fields = { ...accountFaults(account, tiers), ...endFaults };
   return Object.keys(fields).length > 0 ? refuse({ code: 'validation_failed', fields }) : ok(null);
@@ -67,7 +67,7 @@ export async function makeLink(
   purpose: LinkPurpose,
   { user }: Caller,
   lifeHours: number,
-): Promise<Result<MadeLink, DomainError>> {
+): AsyncResult<MadeLink> {
   if ((await tx.accountLinks.countOpen()) >= MAX_OPEN_LINKS) {
     return refuse({ code: 'link_limit_reached', max: MAX_OPEN_LINKS });
   }
@@ -85,13 +85,13 @@ export async function findLink(
   code: string,
   kinds: readonly LinkKind[],
   origin: RequestOrigin,
-): Promise<Result<NamedLink, DomainError>> {
+): AsyncResult<NamedLink> {
   const attempt = { login: null, userId: null, origin, by: 'account link' } as const;
   const slowed = await throttle.refused(attempt);
   if (slowed !== null) return refuse(slowed);
   const found = await storage.repositories.accountLinks.findOpen(sha256(code));
   if (found !== null && kinds.includes(found.link.purpose.kind)) return ok(found);
-  return await storage.inTransaction(async (tx): Promise<Result<NamedLink, DomainError>> => {
+  return await storage.inTransaction(async (tx): AsyncResult<NamedLink> => {
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
     const refusal = await begun.value.failed();

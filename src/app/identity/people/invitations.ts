@@ -1,5 +1,4 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import { accountEndFaults } from '../../../domain/identity/people/account-end.ts';
@@ -14,12 +13,13 @@ import {
   personFaults,
   type UserRole,
 } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
@@ -79,7 +79,7 @@ async function create(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<MadeLink, DomainError>> {
+): AsyncResult<MadeLink> {
   const { lifeHours = INVITATION_HOURS, accountEndsAt = null } = asked;
   const invitation = {
     ...{ role, tier, email: email === null ? null : comparable(email), username },
@@ -105,7 +105,7 @@ async function withdraw(
   id: string,
   { user }: Caller,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   if (!isUuid(id)) return refuse({ code: 'invitation_not_found' });
   return await storage.inTransaction(async (tx) => {
     if (!(await tx.accountLinks.withdraw(id, ['invitation'])))
@@ -120,7 +120,7 @@ async function accept(
   code: string,
   entered: NewPerson,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const person = { ...entered, email: comparable(entered.email) };
   const found = await findLink(deps, code, ['invitation'], origin);
   if (!found.ok) return found;
@@ -142,7 +142,7 @@ const join = (
   { role, tier, accountEndsAt: endsAt }: Invitation,
   { email, username, passwordHash }: NewPerson & { readonly passwordHash: string },
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> =>
+): AsyncResult<SignedIn> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const open = await tx.accountLinks.lockOpen(sha256(code));
     if (open === null || (await tx.catalogue.tier(tier)) === null) return refuse(LINK_NOT_VALID);

@@ -1,7 +1,7 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { User, UserRole } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 
 export type NewAccount = {
   readonly email: string;
@@ -17,7 +17,7 @@ export type NewAccount = {
  * Makes an account, in the caller's transaction, which fails when a name is taken. Every account is made here: by
  * set-up, registration, invitation or an administrator. The text must be valid.
  */
-export async function makeAccount(tx: Repositories, account: NewAccount): Promise<Result<User, DomainError>> {
+export async function makeAccount(tx: Repositories, account: NewAccount): AsyncResult<User> {
   const made = await tx.users.insert({ ...account, guestUntil: null });
   return 'taken' in made
     ? refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } })

@@ -1,15 +1,15 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import { accountEvent } from '../../../domain/events.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { RESET_HOURS, type ResetKind } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults, type User } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
@@ -66,7 +66,7 @@ async function create(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<MadeLink, DomainError>> {
+): AsyncResult<MadeLink> {
   if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
   return await asAdmin(deps, { caller, given, origin, needsSignIn: true }, async (tx) => {
     const locked = (await tx.users.lock(userId)) ? await tx.users.lockForSignIn(userId) : null;
@@ -91,7 +91,7 @@ async function withdraw(
   id: string,
   { user }: Caller,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   if (!isUuid(id)) return refuse({ code: 'reset_link_not_found' });
   return await storage.inTransaction(async (tx) => {
     if (!(await tx.accountLinks.withdraw(id, RESET_KINDS))) return refuse({ code: 'reset_link_not_found' });
@@ -108,7 +108,7 @@ async function use(
   code: string,
   password: string,
   origin: RequestOrigin,
-): Promise<Result<Opened, DomainError>> {
+): AsyncResult<Opened> {
   const found = await findLink(deps, code, RESET_KINDS, origin);
   if (!found.ok) return found;
   const { purpose } = found.value.link;
@@ -129,7 +129,7 @@ async function newPassword(
   used: Used,
   password: string,
   origin: RequestOrigin,
-): Promise<Result<Opened, DomainError>> {
+): AsyncResult<Opened> {
   const owner = await deps.storage.repositories.users.findById(used.userId);
   const fields = passwordFaults(password, owner === null ? [] : namesOf(owner));
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
@@ -151,7 +151,7 @@ async function withoutSecondFactor(
   used: Used,
   password: string,
   origin: RequestOrigin,
-): Promise<Result<Opened, DomainError>> {
+): AsyncResult<Opened> {
   const proven = await deps.provePassword(used.userId, password, origin);
   if (!proven.ok) return proven;
   return await useUp(deps, used, async (tx, user, passwordHash) => {
@@ -178,8 +178,8 @@ const signIn = async (tx: Repositories, user: User, origin: RequestOrigin) => ({
 const useUp = <T>(
   { storage }: ResetDeps,
   { code, userId }: Used,
-  work: (tx: Repositories, user: User, passwordHash: string | null) => Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> =>
+  work: (tx: Repositories, user: User, passwordHash: string | null) => AsyncResult<T>,
+): AsyncResult<T> =>
   orRollBack(storage.inTransaction, async (tx) => {
     await tx.users.lock(userId);
     const now = await tx.users.lockForSignIn(userId);

@@ -1,5 +1,4 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import { type AccountChange, accountEvent } from '../../../domain/events.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
@@ -13,12 +12,13 @@ import {
   type UserChange,
   type UserRole,
 } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Person, PersonFilter } from '../../../ports/identity/people/person-repository.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import { orRollBack } from '../../transaction.ts';
 import { lockCaller } from '../account/lock-caller.ts';
@@ -87,7 +87,7 @@ async function create(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<CreatedUser, DomainError>> {
+): AsyncResult<CreatedUser> {
   const account = { email: comparable(email), username, role, tier, endsAt };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
   return await asAdmin(deps, act, async (tx) => {
@@ -112,7 +112,7 @@ async function changeUser(
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
-): Promise<Result<Person, DomainError>> {
+): AsyncResult<Person> {
   if (!isUuid(id)) return refuse({ code: 'user_not_found' });
   const before = await storage.repositories.users.findById(id);
   if (before === null) return refuse({ code: 'user_not_found' });

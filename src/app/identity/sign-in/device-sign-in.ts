@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   APPROVAL_SECONDS,
@@ -18,9 +17,10 @@ import {
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionLocked } from '../../../domain/identity/screen-lock.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from './reauthentication.ts';
@@ -54,12 +54,7 @@ export const deviceSignIns = (deps: DeviceSignInDeps) => ({
     withCode(deps, userCode, caller, origin, async (_tx, { signIn }) => ok(signIn)),
 
   /** Approves as the caller, who must be the account's owner, not just the holder of a login token. */
-  async approve(
-    userCode: string,
-    caller: Caller,
-    given: Proofs,
-    origin: RequestOrigin,
-  ): Promise<Result<null, DomainError>> {
+  async approve(userCode: string, caller: Caller, given: Proofs, origin: RequestOrigin): AsyncResult<null> {
     const proven = await deps.confirmed(caller, given, origin);
     if (!proven.ok) return proven;
     if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
@@ -79,7 +74,7 @@ async function start(
   { storage, throttle }: DeviceSignInDeps,
   machine: string,
   origin: RequestOrigin,
-): Promise<Result<StartedDeviceSignIn, DomainError>> {
+): AsyncResult<StartedDeviceSignIn> {
   const admitted = await throttle.consume('device sign-in', origin, DEVICE_SIGN_INS_PER_MINUTE);
   if (!admitted.ok) return admitted;
   const { ofAddress, all } = await storage.repositories.deviceSignIns.count(origin.ipAddress);
@@ -108,7 +103,7 @@ async function poll(
   { storage }: DeviceSignInDeps,
   deviceCode: string,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const hash = sha256(deviceCode);
   const asked = await storage.inTransaction((tx) => decisionOf(tx, hash));
   if (!asked.ok) return asked;
@@ -117,10 +112,7 @@ async function poll(
 
 type Approved = Extract<DeviceDecision, { readonly kind: 'approved' }>;
 
-async function decisionOf(
-  { deviceSignIns }: Repositories,
-  hash: Buffer,
-): Promise<Result<Approved, DomainError>> {
+async function decisionOf({ deviceSignIns }: Repositories, hash: Buffer): AsyncResult<Approved> {
   const found = await deviceSignIns.lock(hash);
   if (found === null) return refuse({ code: 'expired_token' });
   const decided = decidePoll(found.signIn, found.now);
@@ -144,7 +136,7 @@ async function openApproved(
   hash: Buffer,
   { userId, sessionId }: Approved,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   await tx.users.lock(userId);
   // Another poll may have fetched it.
   if ((await tx.deviceSignIns.lock(hash)) === null) return refuse({ code: 'expired_token' });
@@ -174,8 +166,8 @@ async function withCode<T>(
   typed: string,
   { user }: Caller,
   origin: RequestOrigin,
-  then: (tx: Repositories, found: Found) => Promise<Result<T, DomainError>>,
-): Promise<Result<T, DomainError>> {
+  then: (tx: Repositories, found: Found) => AsyncResult<T>,
+): AsyncResult<T> {
   const userCode = readUserCode(typed);
   return await storage.inTransaction(async (tx) => {
     const hash = sha256(userCode ?? typed);
@@ -193,7 +185,7 @@ const decide = (
   caller: Caller,
   origin: RequestOrigin,
   decision: DeviceDecision,
-): Promise<Result<null, DomainError>> =>
+): AsyncResult<null> =>
   withCode(deps, typed, caller, origin, async (tx, { signIn, hash }) => {
     const decided = await tx.deviceSignIns.decide(hash, decision, APPROVAL_SECONDS);
     if (!decided) return refuse({ code: 'device_code_not_found' });

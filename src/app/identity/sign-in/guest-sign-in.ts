@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestNameFaults } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
@@ -24,7 +24,7 @@ export type Guests = ReturnType<typeof guests>;
 
 /** Users without an account or password: they have only their session, which ends for good. */
 export const guests = ({ storage, throttle, clock }: GuestDeps) => ({
-  async enter(wanted: string | undefined, origin: RequestOrigin): Promise<Result<SignedIn, DomainError>> {
+  async enter(wanted: string | undefined, origin: RequestOrigin): AsyncResult<SignedIn> {
     const { guestsEnabled, guestLifetimeHours } = await storage.repositories.settings.read();
     if (!guestsEnabled) return refuse({ code: 'guests_disabled' });
     const username = wanted ?? `guest-${randomBytes(5).toString('hex')}`;

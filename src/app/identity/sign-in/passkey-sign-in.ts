@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   challengeIn,
@@ -9,9 +8,10 @@ import {
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { WAITING_MINUTES } from '../../../domain/identity/second-factor.ts';
 import { barredAfterReset } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { AssertionAnswer, BrowserOptions } from '../../../ports/identity/passkey-ceremonies.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { PasskeyDeps } from '../account/passkeys.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
@@ -46,10 +46,7 @@ export function passkeySignIn(deps: PasskeySignInDeps) {
   };
 }
 
-async function begin(
-  deps: PasskeySignInDeps,
-  origin: RequestOrigin,
-): Promise<Result<BrowserOptions, DomainError>> {
+async function begin(deps: PasskeySignInDeps, origin: RequestOrigin): AsyncResult<BrowserOptions> {
   const at = await mayChallenge(deps, origin);
   if (!at.ok) return at;
   const challenge = newSecret();
@@ -62,12 +59,12 @@ async function signIn(
   deps: PasskeySignInDeps,
   answer: AssertionAnswer,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const { storage, throttle } = deps;
   const proven = await prove(deps, answer, 'passkey_sign_in', null);
   const userId = proven?.passkey.userId ?? null;
   const attempt = { login: null, userId, origin, by: 'passkey' } as const;
-  return await storage.inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
+  return await storage.inTransaction(async (tx): AsyncResult<SignedIn> => {
     const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
@@ -86,7 +83,7 @@ async function beginSecondFactor(
   deps: PasskeySignInDeps,
   mfaToken: string,
   origin: RequestOrigin,
-): Promise<Result<BrowserOptions, DomainError>> {
+): AsyncResult<BrowserOptions> {
   const at = await mayChallenge(deps, origin);
   if (!at.ok) return at;
   const { pending, passkeys } = deps.storage.repositories;
@@ -103,7 +100,7 @@ async function finish(
   mfaToken: string,
   answer: AssertionAnswer,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const { storage, throttle } = deps;
   const waiting = await storage.repositories.pending.find(sha256(mfaToken), 'second_factor');
   const owner = waiting?.userId ?? null;
@@ -120,7 +117,7 @@ async function finish(
 async function mayChallenge(
   { party, throttle }: PasskeySignInDeps,
   origin: RequestOrigin,
-): Promise<Result<RelyingParty, DomainError>> {
+): AsyncResult<RelyingParty> {
   const at = party();
   if (at === null) return refuse({ code: 'passkeys_unavailable' });
   const taken = await throttle.consume('challenge', origin, CHALLENGES_A_MINUTE);

@@ -1,4 +1,3 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
@@ -8,9 +7,10 @@ import {
   WAITING_TRIES,
 } from '../../../domain/identity/second-factor.ts';
 import type { User } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 
@@ -46,7 +46,7 @@ export async function beginPendingSignIn(
 }
 
 /** Whether the user's second factor was proven; a refusal delays. */
-export type Proof = (tx: Repositories, user: User) => Promise<Result<boolean, DomainError>>;
+export type Proof = (tx: Repositories, user: User) => AsyncResult<boolean>;
 
 /**
  * Completes a pending sign-in: runs `then` when the factor is proven. A wrong one is counted, and the tenth ends it.
@@ -59,11 +59,11 @@ export const finishPendingSignIn =
     origin: RequestOrigin,
     prove: Proof,
     then: (tx: Repositories, user: User, provider: ProviderSession | null) => Promise<T>,
-  ): Promise<Result<T, DomainError>> => {
+  ): AsyncResult<T> => {
     const hash = sha256(mfaToken);
     const userId = (await repositories.pending.find(hash, 'second_factor'))?.userId ?? null;
     const attempt = { login: null, userId, origin, by: 'second factor' } as const;
-    return await inTransaction(async (tx): Promise<Result<T, DomainError>> => {
+    return await inTransaction(async (tx): AsyncResult<T> => {
       const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
       const pending = await tx.pending.lock(hash, 'second_factor');
       const begun = await throttle.begin(tx, attempt);

@@ -1,9 +1,9 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { sessionEnd, signedInLately } from '../../../domain/identity/session.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import type { FactorCodes } from './second-factor-codes.ts';
@@ -19,18 +19,14 @@ export type ReauthenticationDeps = {
 };
 
 /** ok after a valid proof. A wrong proof is counted, a right code is used up. */
-export type RequireRecentSignIn = (
-  caller: Caller,
-  given: Proofs,
-  origin: RequestOrigin,
-) => Promise<Result<null, DomainError>>;
+export type RequireRecentSignIn = (caller: Caller, given: Proofs, origin: RequestOrigin) => AsyncResult<null>;
 
 /** The hash of the given password, if it is the user's. A wrong one is counted. */
 export type ProvePassword = (
   userId: string,
   password: string,
   origin: RequestOrigin,
-) => Promise<Result<string | null, DomainError>>;
+) => AsyncResult<string | null>;
 
 export const provePassword =
   ({
@@ -46,7 +42,7 @@ export const provePassword =
       (hasher) => hasher.verify(hash, password),
     );
     if (!checked.ok) return checked;
-    return await inTransaction(async (tx): Promise<Result<string | null, DomainError>> => {
+    return await inTransaction(async (tx): AsyncResult<string | null> => {
       const locked = await tx.users.lockForSignIn(userId);
       const right = await throttle.tryCode(
         tx,

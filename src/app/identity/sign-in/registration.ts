@@ -1,5 +1,4 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import {
@@ -9,9 +8,10 @@ import {
   personFaults,
   type UserRole,
 } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
@@ -66,7 +66,7 @@ async function checkSetupCode(
   { storage, throttle }: RegistrationDeps,
   code: string,
   origin: RequestOrigin,
-): Promise<Result<null, DomainError>> {
+): AsyncResult<null> {
   const { installation } = storage.repositories;
   if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
   const taken = await throttle.consume('setup code', origin, CODE_CHECKS_A_MINUTE);
@@ -80,7 +80,7 @@ async function setUp(
   setupCode: string,
   person: NewPerson,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const { installation } = deps.storage.repositories;
   if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
   return await add(deps, person, { role: 'admin', setupCode }, origin);
@@ -90,7 +90,7 @@ async function register(
   deps: RegistrationDeps,
   person: NewPerson,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const { openRegistration } = await deps.storage.repositories.settings.read();
   if (!openRegistration) return refuse({ code: 'registration_closed' });
   const taken = await deps.throttle.consume('registration', origin, REGISTRATIONS_A_MINUTE);
@@ -138,7 +138,7 @@ async function add(
   person: NewPerson,
   { role, setupCode }: NewAccount,
   origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> {
+): AsyncResult<SignedIn> {
   const email = comparable(person.email);
   const { username } = person;
   const fields = personFaults({ ...person, email });

@@ -1,10 +1,10 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { readCode } from '../../../domain/identity/second-factor.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { OneTimeCodes } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { decrypt } from '../auth/encryption.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
@@ -40,7 +40,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     userId: string,
     typed: string,
     origin: RequestOrigin,
-  ): Promise<Result<boolean, DomainError>> {
+  ): AsyncResult<boolean> {
     const code = readCode(typed);
     if (code === null) return ok(false);
     if (code.kind === 'totp') {
@@ -60,10 +60,10 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     typed: string,
     origin: RequestOrigin,
     work: (tx: Repositories, userId: string) => Promise<T>,
-  ): Promise<Result<T, DomainError>> => {
+  ): AsyncResult<T> => {
     const admitted = limits.admit(`code user ${userId}`, CODES_PER_USER);
     if (!admitted.ok) return admitted;
-    return await storage.inTransaction(async (tx): Promise<Result<T, DomainError>> => {
+    return await storage.inTransaction(async (tx): AsyncResult<T> => {
       // Lock the user first, as a sign-in does: opposite orders would deadlock.
       await tx.users.lock(userId);
       const factor = await tx.factors.totp(userId);

@@ -11,6 +11,7 @@ import {
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Enrolment } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { withLockedCaller } from '../account/lock-caller.ts';
 import { decrypt, encrypt, isCurrentKey } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
@@ -33,7 +34,7 @@ export const secondFactor = (deps: SecondFactorDeps) => ({
   status: (caller: Caller) => status(deps, caller),
 
   /** Completes a pending sign-in with an app's or a recovery code. */
-  finish: (mfaToken: string, code: string, origin: RequestOrigin): Promise<Result<SignedIn, DomainError>> =>
+  finish: (mfaToken: string, code: string, origin: RequestOrigin): AsyncResult<SignedIn> =>
     finishPendingSignIn(deps.storage, deps.throttle)(
       mfaToken,
       origin,
@@ -67,10 +68,7 @@ async function status({ storage: { repositories } }: SecondFactorDeps, { user }:
   return { enabled: factor?.confirmedAt != null, recoveryCodesLeft };
 }
 
-async function enrol(
-  { storage, codes, keys }: SecondFactorDeps,
-  { user }: Caller,
-): Promise<Result<Enrolment, DomainError>> {
+async function enrol({ storage, codes, keys }: SecondFactorDeps, { user }: Caller): AsyncResult<Enrolment> {
   if (user.guestUntil !== null) return refuse({ code: 'account_required' });
   const secret = randomBytes(TOTP.secretBytes);
   const sealed = encrypt(keys(), secret, user.id);
@@ -84,7 +82,7 @@ async function confirm(
   caller: Caller,
   { typed, password }: { readonly typed: string; readonly password: string | undefined },
   origin: RequestOrigin,
-): Promise<Result<readonly string[], DomainError>> {
+): AsyncResult<readonly string[]> {
   const { user } = caller;
   const begun = pending(await storage.repositories.factors.totp(user.id));
   if (!begun.ok) return begun;
@@ -110,7 +108,7 @@ const renewRecoveryCodes = (
   { user }: Caller,
   code: string,
   origin: RequestOrigin,
-): Promise<Result<readonly string[], DomainError>> =>
+): AsyncResult<readonly string[]> =>
   factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
     await tx.audit.append({ userId, action: 'recovery_codes_replaced', ...origin, details: '' });
     return await newRecoveryCodes(tx, userId);
@@ -121,7 +119,7 @@ const disable = (
   { user }: Caller,
   code: string,
   origin: RequestOrigin,
-): Promise<Result<void, DomainError>> =>
+): AsyncResult<void> =>
   factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
     await tx.recoveryCodes.replace(userId, []);
     await tx.factors.removeTotp(userId);

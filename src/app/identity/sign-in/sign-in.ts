@@ -15,6 +15,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { NewSession } from '../../../ports/identity/session-repository.ts';
 import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256, successorOf } from '../auth/secrets.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
@@ -94,7 +95,7 @@ async function login(
   typed: string,
   password: string,
   origin: RequestOrigin,
-): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+): AsyncResult<SignedIn | PendingSignIn> {
   const { users } = storage.repositories;
   const name = comparable(typed);
   const found = (await users.findForLogin(typed)) ?? (name === typed ? null : await users.findForLogin(name));
@@ -120,11 +121,7 @@ async function login(
   });
 }
 
-const refresh = async (
-  deps: SignInDeps,
-  presented: string,
-  origin: RequestOrigin,
-): Promise<Result<SignedIn, DomainError>> =>
+const refresh = async (deps: SignInDeps, presented: string, origin: RequestOrigin): AsyncResult<SignedIn> =>
   await deps.storage.inTransaction(async (tx) => {
     const token = await tx.refreshTokens.lock(sha256(presented));
     const found = token && (await tx.sessions.findWithUser(token.sessionId));

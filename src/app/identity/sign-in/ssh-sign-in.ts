@@ -1,9 +1,10 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
-import { type Result, refuse } from '../../../domain/result.ts';
+import { refuse } from '../../../domain/result.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Authenticated } from '../auth/verified-credential.ts';
@@ -26,7 +27,7 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
     userId: string | null,
     origin: RequestOrigin,
     wrong?: 'disabled',
-  ): Promise<Result<never, DomainError>> {
+  ): AsyncResult<never> {
     const refusal = await storage.inTransaction(async (tx) => {
       const begun = await throttle.begin(tx, attemptOf(userId, origin));
       return begun.ok ? await begun.value.failed(wrong) : begun.error;
@@ -41,10 +42,7 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
       throttle.refused(attemptOf(null, origin)),
 
     /** The caller of a proven key; null when no account has it. Records a disabled account's attempt. */
-    async byKey(
-      fingerprint: string,
-      origin: RequestOrigin,
-    ): Promise<Result<Authenticated | null, DomainError>> {
+    async byKey(fingerprint: string, origin: RequestOrigin): AsyncResult<Authenticated | null> {
       const found = await storage.repositories.sshKeys.findByFingerprint(fingerprint);
       if (found === null) return { ok: true, value: null };
       if (isDisabled(found.user, found.now)) return await failed(found.user.id, origin, 'disabled');
@@ -54,6 +52,6 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
     },
 
     /** Counts and records a connection whose keys no account has. Once each: a client may have several keys. */
-    unknownKey: (origin: RequestOrigin): Promise<Result<never, DomainError>> => failed(null, origin),
+    unknownKey: (origin: RequestOrigin): AsyncResult<never> => failed(null, origin),
   };
 }

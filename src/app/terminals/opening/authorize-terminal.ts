@@ -1,11 +1,11 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { MAIN_CONNECTION } from '../../../domain/terminals/terminal.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { TerminalBackend } from '../../../ports/terminals/terminal-backend.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { findVisible, handleOf } from '../../containers/find-container.ts';
 import { refuseIfStopped } from '../../containers/inside/running-container.ts';
 import type { TerminalGrant, TerminalOptions } from './terminal-target.ts';
@@ -22,7 +22,7 @@ export async function authorizeTerminal(
   id: string,
   options: TerminalOptions,
   caller: Caller,
-): Promise<Result<Pick<TerminalGrant, 'container' | 'access' | 'mode' | 'shows'>, DomainError>> {
+): AsyncResult<Pick<TerminalGrant, 'container' | 'access' | 'mode' | 'shows'>> {
   const found = await findVisible(repositories, id, caller);
   if (!found.ok) return found;
   const { container, access } = found.value;

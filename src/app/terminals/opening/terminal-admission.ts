@@ -1,6 +1,6 @@
-import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { TerminalRegistry } from '../terminal-registry.ts';
 import { type AuthorizeTerminalDeps, authorizeTerminal } from './authorize-terminal.ts';
 import { BUSY, NO_TURN, type TerminalQueue, type Turn } from './terminal-queue.ts';
@@ -24,7 +24,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     options: TerminalOptions,
     caller: Caller,
     origin: RequestOrigin,
-  ): Promise<Result<TerminalGrant, DomainError>> {
+  ): AsyncResult<TerminalGrant> {
     const right = await authorizeTerminal(deps, id, options, caller);
     return right.ok ? ok({ caller, ...right.value, options, origin }) : right;
   }
@@ -41,7 +41,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       options: TerminalOptions,
       caller: Caller,
       origin: RequestOrigin,
-    ): Promise<Result<TerminalGrant, DomainError>> {
+    ): AsyncResult<TerminalGrant> {
       const granted = await authorize(id, options, caller, origin);
       if (!granted.ok || isAtHand(granted.value)) return granted;
       const { dbId } = granted.value.container;
@@ -55,7 +55,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       caller: Caller,
       origin: RequestOrigin,
       gone: AbortSignal,
-    ): Promise<Result<Admitted, DomainError>> {
+    ): AsyncResult<Admitted> {
       const granted = await authorize(id, options, caller, origin);
       if (!granted.ok) return granted;
       if (isAtHand(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });

@@ -8,7 +8,8 @@ import {
   type SlotLimits,
   type SlotRequest,
 } from '../../../domain/fair-queue.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
+import type { AsyncResult } from '../../async-result.ts';
 
 /** Permission to open a terminal now. The holder must call `during` or `abandon`, which lets the next request in. */
 export type Turn = {
@@ -52,7 +53,7 @@ export function terminalQueue({ limits, waitMs }: TerminalQueueOptions = USUAL) 
 
   return {
     /** Resolves with the caller's turn, or with a refusal when the wait times out or the service stops. `gone` ends the wait. */
-    async turn(asking: Omit<SlotRequest, 'id'>, gone: AbortSignal): Promise<Result<Turn, DomainError>> {
+    async turn(asking: Omit<SlotRequest, 'id'>, gone: AbortSignal): AsyncResult<Turn> {
       const id = randomUUID();
       const entered = !isShut && queue.enter({ id, ...asking }, { ms: waitMs, signal: gone });
       if (await entered) return ok(turnOf(id, entered !== true));

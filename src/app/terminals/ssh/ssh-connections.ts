@@ -11,6 +11,7 @@ import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { StoredEvent } from '../../../ports/event-log.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { findOwn, listVisible } from '../../containers/find-container.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
@@ -88,7 +89,7 @@ export function sshConnections(deps: SshConnectionsDeps) {
   };
 }
 
-async function connect(open: Open, client: SshClient): Promise<Result<SshConnection, DomainError>> {
+async function connect(open: Open, client: SshClient): AsyncResult<SshConnection> {
   const { repositories, live, mayStay } = open.deps;
   const { caller } = client.signedIn;
   const admitted = admit(open, client);

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { commandFaults } from '../../../domain/containers/command.ts';
-import type { DomainError } from '../../../domain/errors.ts';
-import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { ok, refuse } from '../../../domain/result.ts';
 import { destinationName, type SshDestination, type SshListening } from '../../../domain/terminals/ssh.ts';
 import { type CloseReason, namedSession, type TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type {
@@ -14,6 +13,7 @@ import type {
   InnerConnection,
   InnerListener,
 } from '../../../ports/containers/inside/container-commands.ts';
+import type { AsyncResult } from '../../async-result.ts';
 import { type ProgramStart, type StartProgram, whileUsed } from '../../containers/inside/exec.ts';
 import type { OpenTerminal } from '../opening/open-terminal.ts';
 import type { TerminalConnection } from '../terminal-connections.ts';
@@ -50,7 +50,7 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
 
   run: (connection: SshConnection, command: SshCommand) => runCommand(deps, connection, command),
 
-  serveSftp(connection: SshConnection, stdin: Readable): Promise<Result<ControlledCommand, DomainError>> {
+  serveSftp(connection: SshConnection, stdin: Readable): AsyncResult<ControlledCommand> {
     const started = startOf(connection, { action: 'command_run', what: { command: 'sftp-server' } });
     return deps.start(started, async (handle, _container, ended) =>
       whileUsed(await deps.helpers.serveSftp(handle, stdin), ended),
@@ -62,14 +62,14 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
     connection: SshConnection,
     to: SshDestination,
     stdin: Readable,
-  ): Promise<Result<InnerConnection | null, DomainError>> {
+  ): AsyncResult<InnerConnection | null> {
     return deps.start(forwardOf(connection, destinationName(to)), async (handle, _container, ended) =>
       whileOpen(await deps.helpers.connect(handle, to, stdin), ended),
     );
   },
 
   /** Accepts connections inside the container. null when the address cannot be had. */
-  listen(connection: SshConnection, at: SshListening): Promise<Result<InnerListener | null, DomainError>> {
+  listen(connection: SshConnection, at: SshListening): AsyncResult<InnerListener | null> {
     return deps.start(listenerOf(connection, at), async (handle, _container, ended) =>
       whileOpen(await deps.helpers.listen(handle, at), ended),
     );
@@ -81,7 +81,7 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
     at: SshListening,
     arrival: InnerArrival,
     stdin: Readable,
-  ): Promise<Result<InnerConnection | null, DomainError>> {
+  ): AsyncResult<InnerConnection | null> {
     const started = listenerOf(connection, at);
     return deps.start(started, async (_handle, _container, ended) =>
       whileOpen(await arrival.connect(stdin), ended),
@@ -93,7 +93,7 @@ function runCommand(
   { start, commands }: SshProgramsDeps,
   connection: SshConnection,
   { line, env, terminal, stdin }: SshCommand,
-): Promise<Result<ControlledCommand, DomainError>> {
+): AsyncResult<ControlledCommand> {
   const fields = commandFaults({ command: [line ?? ''], env });
   if (Object.keys(fields).length > 0) return Promise.resolve(refuse({ code: 'validation_failed', fields }));
   const [command = ''] = line?.trim().split(/\s+/, 1) ?? ['shell'];
@@ -151,7 +151,7 @@ async function openShell(
   { session, size: { cols, rows } }: SshShell,
   shown: TerminalConnection,
   gone: AbortSignal,
-): Promise<Result<OpenedShell, DomainError>> {
+): AsyncResult<OpenedShell> {
   const options = {
     ...{ connectionId: newConnectionId(), cols, rows, shows: namedSession(session) },
     ...{ forceNew: false, record: false, viewOnly: false, resume: null },
