@@ -106,3 +106,16 @@ t.test(
     t.match(caddy, '\n\trespond /metrics 404\n');
   },
 );
+
+t.test(
+  "the packages can be installed by Debian 13's npm, which takes no other name in an override",
+  async (t) => {
+    const { devDependencies, overrides } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const versions = Object.values<Record<string, string>>(overrides).flatMap(Object.values);
+    t.same(
+      versions.filter((version) => !/^[\d.]+$/.test(version)),
+      [],
+    );
+    t.match(devDependencies.typescript, new RegExp(`@${overrides['openapi-typescript'].typescript}$`));
+  },
+);
