@@ -12,6 +12,7 @@ import {
 } from '../../../src/adapters/postgres/connection/database-unavailable.ts';
 import { postgresEvents } from '../../../src/adapters/postgres/event-log.ts';
 import { postgresSessions } from '../../../src/adapters/postgres/identity/session-repository.ts';
+import { keepPresence, presentFrom } from '../../../src/adapters/postgres/notification-listener.ts';
 import type { Database } from '../../../src/adapters/postgres/schema/database-schema.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { type BusPair, busContract } from '../../contract/bus.ts';
@@ -75,6 +76,20 @@ t.test('a lost listener reconnects by itself and reports the gap', async (t) => 
   await terminate(pair.sql, pair.name, 'there');
   await waitFor(() => gaps > 0);
   t.ok(pair.there.connected);
+});
+
+t.test('the database shows a process while it runs, also one whose messages go elsewhere', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  const db = openDatabase(openPool({ url }));
+  t.teardown(() => db.destroy());
+  const running = async (): Promise<number> => (await presentFrom(db)).length;
+  for (const open of [postgresBus, keepPresence]) {
+    const process = open(url, silent);
+    await waitFor(async () => (await running()) === 1, { what: `${open.name} is there` });
+    await process.close();
+    await waitFor(async () => (await running()) === 0, { what: `${open.name} is gone` });
+  }
 });
 
 t.test('a listener that reconnects during a flood of messages reports the gap first', async (t) => {
