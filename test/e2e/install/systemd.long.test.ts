@@ -2,15 +2,16 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { Berth } from '../../../src/client/index.ts';
 import { aFolder } from '../../support/folder.ts';
-import { aServer, copyCheckout, put, type Server } from '../../support/install/server.ts';
+import { aServer, copyCheckout, put, type Release, type Server } from '../../support/install/server.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 import { signInAdmin } from '../../support/process/running-service.ts';
 
 /** Packages, and the base image. */
 const FIRST_START_MS = 900_000;
 const READY = /Berth is ready.*?http:\/\/[^/\s]+(?:\/setup#code=(\S+))?/;
-/** As few as possible: the disk of the test is small. */
-const SETTINGS = 'BERTH_HOST=0.0.0.0\nBERTH_ENGINE_POOL_MB=2000\n';
+const SETTINGS = 'BERTH_HOST=0.0.0.0\n';
+/** A change of one's own. As little as possible: the disk of the test is small. */
+const DROP_IN = '[Service]\nEnvironment=BERTH_ENGINE_POOL_MB=2000\n';
 
 /** What a private engine and the service change on a machine, in lines. */
 const TRACES = `
@@ -42,19 +43,23 @@ async function ready(server: Server, patienceMs?: number): Promise<string | null
   return found[1] ?? null;
 }
 
-async function installed(t: Test): Promise<{ server: Server; before: ReadonlySet<string> }> {
-  const server = await aServer(t, aFolder(t));
+async function installed(
+  t: Test,
+  release: Release,
+): Promise<{ server: Server; before: ReadonlySet<string> }> {
+  const server = await aServer(t, aFolder(t), [], release);
   const before = await tracesOf(server);
   await copyCheckout(server, { built: true });
   put(server, 'etc/berth/berth.env', SETTINGS);
   put(server, 'etc/systemd/system/berth.service', readFileSync('docs/deploy/berth.service', 'utf8'));
+  put(server, 'etc/systemd/system/berth.service.d/override.conf', DROP_IN);
   t.equal(await server.sh('systemd-analyze verify /etc/systemd/system/berth.service 2>&1'), '');
   await server.sh('systemctl daemon-reload; systemctl enable --now berth');
   return { server, before };
 }
 
-t.test('the unit of systemd serves, survives a kill, stops and is uninstalled without a trace', async (t) => {
-  const { server, before } = await installed(t);
+async function usedAndUninstalled(t: Test, release: Release): Promise<void> {
+  const { server, before } = await installed(t, release);
   const { sh } = server;
   const setupCode = await ready(server, FIRST_START_MS);
   const address = `http://${server.address}:8080`;
@@ -104,4 +109,10 @@ t.test('the unit of systemd serves, survives a kill, stops and is uninstalled wi
     left.filter((line) => !OF_PACKAGES.test(line)),
     [],
   );
-});
+}
+
+for (const release of ['bookworm', 'trixie'] as const)
+  t.test(
+    `the unit of systemd serves, survives a kill, stops and is uninstalled without a trace on ${release}`,
+    (t) => usedAndUninstalled(t, release),
+  );

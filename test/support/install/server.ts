@@ -49,19 +49,28 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 const FLAGS = ['--fork', '--pid', '--mount', '--uts', '--ipc', '--net', '--cgroup', '--kill-child'];
 
+/** Debian's 12 and 13. */
+export type Release = 'bookworm' | 'trixie';
+
 /** Makes the Debian with these packages from this machine's sources, and boots it. It ends with `t`, without a trace. */
-export async function aServer(t: Test, folder: string, packages: readonly string[] = []): Promise<Server> {
+export async function aServer(
+  t: Test,
+  folder: string,
+  packages: readonly string[] = [],
+  release: Release = 'bookworm',
+): Promise<Server> {
   const root = path.join(folder, 'server');
   const absent = await missingPackages({ mmdebstrap: 'mmdebstrap' });
   if (absent.length > 0) await installPackages(absent, { progress: () => {}, log: console });
   const include = `--include=${[...PACKAGES, ...packages].join(',')}`;
-  await runOrThrow('mmdebstrap', ['--quiet', '--variant=apt', include, 'bookworm', root], {
+  await runOrThrow('mmdebstrap', ['--quiet', '--variant=apt', include, release, root], {
     timeoutSeconds: 600,
   });
   cpSync('/etc/resolv.conf', path.join(root, 'etc/resolv.conf'), { dereference: true });
   if (existsSync(`/${CERTIFICATES}`)) cpSync(`/${CERTIFICATES}`, path.join(root, CERTIFICATES));
-  // It would change the device files, which are this machine's.
-  rmSync(path.join(root, 'lib/systemd/system/systemd-tmpfiles-setup-dev.service'), { force: true });
+  // They would change the device files, which are this machine's.
+  for (const name of ['setup-dev', 'setup-dev-early'])
+    rmSync(path.join(root, `lib/systemd/system/systemd-tmpfiles-${name}.service`), { force: true });
   const child = spawn('unshare', [...FLAGS, 'sh', '-c', BOOT, 'boot', root, HIERARCHIES.join(' ')], {
     stdio: 'ignore',
   });

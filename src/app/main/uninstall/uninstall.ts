@@ -135,7 +135,7 @@ function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string
     'This removes for good:',
     ...containersOf(dataDir, found),
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
-    ...(unit === null ? [] : [`- ${unit} and /etc/berth`]),
+    ...(unit === null ? [] : [`- ${unit} with changes of your own, and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
   ];

@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { run } from '../../../adapters/docker/host/host-commands.ts';
 
 const UNIT = '/etc/systemd/system/berth.service';
-/** The folders of the unit's settings and cache. */
-const FOLDERS = ['/etc/berth', '/var/cache/berth'];
+/** The folders of the unit's changes by `systemctl edit`, settings and cache. */
+const FOLDERS = [`${UNIT}.d`, '/etc/berth', '/var/cache/berth'];
 
 /** The systemd unit of the program in `root`, or null. */
 export async function unitOf(root: string): Promise<string | null> {
