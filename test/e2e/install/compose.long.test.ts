@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { runOrThrow, which } from '../../../src/adapters/docker/host/host-commands.ts';
 import { Berth } from '../../../src/client/index.ts';
 import { aFolder } from '../../support/folder.ts';
+import { commandsOf } from '../../support/install/commands.ts';
 import { aServer, copyCheckout, put, type Server } from '../../support/install/server.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 import { signInAdmin } from '../../support/process/running-service.ts';
@@ -67,8 +68,76 @@ async function withDocker(t: Test): Promise<Server | null> {
   return server;
 }
 
+type Compose = (words: string) => Promise<string>;
+
+/** Waits for the service's answer, which needs a token of its own. */
+const answering = (berth: Berth): Promise<void> =>
+  waitFor(
+    () =>
+      berth.container('dev').then(
+        () => true,
+        () => false,
+      ),
+    { everyMs: 200, patienceMs: START_MS, what: 'a new start' },
+  );
+
+/** A container with a file, in a new installation. */
+async function used(t: Test, server: Server, compose: Compose): Promise<Berth> {
+  t.equal(await compose('config --quiet'), '');
+  await compose('up --detach --build');
+  const logs = await eventually(
+    () => compose('logs --no-color berth'),
+    (text) => READY.test(text),
+    { patienceMs: START_MS, everyMs: 500 },
+  );
+  const setupCode = READY.exec(logs)?.[1];
+  if (setupCode === undefined) throw new Error(`the service is not ready:\n${logs.slice(-4000)}`);
+  t.notMatch(logs, /packet filter cannot be set/, 'it isolates containers');
+  const address = `http://${server.address}:8080`;
+  const berth = new Berth({ server: address, token: await signInAdmin({ address, setupCode }) });
+  const box = await berth.create({ name: 'dev', memory_mb: 256, disk_mb: 512 });
+  t.match(box.info, { status: 'running', volume: { quota: 'soft' } });
+  await box.run('echo kept > canary');
+  const reach = `timeout 5 bash -c '< /dev/tcp/${server.address}/8080'`;
+  t.not((await box.run(['bash', '-c', reach])).exitCode, 0, 'no container reaches the machine');
+  return berth;
+}
+
+async function survivesRestart(t: Test, berth: Berth, compose: Compose): Promise<void> {
+  const box = await berth.container('dev');
+  const since = ['sh', '-c', 'cut -d" " -f22 /proc/1/stat'];
+  const { stdout: startedAt } = await box.run(since);
+  await compose('restart berth');
+  await answering(berth);
+  t.equal((await box.run(since)).stdout, startedAt, 'the container never stopped');
+}
+
+/** Backs up as the docs say, loses the installation with all containers, and restores it as on a new machine. */
+async function survivesLoss(t: Test, { sh }: Server, berth: Berth): Promise<void> {
+  const deploy = (block: string): Promise<string> =>
+    sh(`cd /opt/berth/docs/deploy\n${block.replaceAll('docker compose', 'docker-compose --ansi never')}`);
+  const [backup = '', restore = ''] = commandsOf('backup.md', 'Docker Compose');
+  const [, volumes = ''] = commandsOf('backup.md', 'Volumes');
+  const lost = commandsOf('install.md', 'Uninstall').at(-1) ?? '';
+  const { volume } = (await berth.container('dev')).info;
+  const [save = '', refill = ''] = volumes.replaceAll('NAME', volume?.name ?? '').split('\n');
+  await deploy(backup);
+  await sh(`mkdir /backup; ${save}`);
+
+  await deploy(`docker compose down --volumes\n${lost}`);
+  t.equal(await sh('docker ps --all --quiet; docker volume ls --quiet'), '', 'everything is lost');
+  await deploy(restore.replace('docker compose stop berth', 'docker compose up --detach database'));
+  await answering(berth);
+  const box = await berth.container('dev');
+  t.equal(box.info.status, 'stopped', 'the account, its session and its container are there again');
+  await box.start();
+  t.equal((await box.run('ls')).stdout, '', 'a lost volume is empty');
+  await sh(refill);
+  t.equal((await box.run('cat canary')).stdout, 'kept\n', 'and so are its files');
+}
+
 t.test(
-  'the compose file serves, restarts without a stop of containers, and is removed without a trace',
+  'the compose file serves, restarts without a stop of containers, survives its loss, and is removed without a trace',
   async (t) => {
     const server = await withDocker(t);
     if (server === null) return;
@@ -76,42 +145,11 @@ t.test(
     const before = linesOf(await sh(TRACES));
     await copyCheckout(server, { built: false });
     put(server, 'opt/berth/docs/deploy/.env', SETTINGS);
-    const compose = (words: string): Promise<string> =>
+    const compose: Compose = (words) =>
       sh(`cd /opt/berth/docs/deploy && docker-compose --ansi never ${words} 2>&1`);
-    t.equal(await compose('config --quiet'), '');
-    await compose('up --detach --build');
-
-    const logs = await eventually(
-      () => compose('logs --no-color berth'),
-      (text) => READY.test(text),
-      {
-        patienceMs: START_MS,
-        everyMs: 500,
-      },
-    );
-    const setupCode = READY.exec(logs)?.[1];
-    if (setupCode === undefined) throw new Error(`the service is not ready:\n${logs.slice(-4000)}`);
-    t.notMatch(logs, /packet filter cannot be set/, 'it isolates containers');
-    const address = `http://${server.address}:8080`;
-    const berth = new Berth({ server: address, token: await signInAdmin({ address, setupCode }) });
-    const box = await berth.create({ name: 'dev', memory_mb: 256, disk_mb: 512 });
-    t.match(box.info, { status: 'running', volume: { quota: 'soft' } });
-    const since = ['sh', '-c', 'cut -d" " -f22 /proc/1/stat'];
-    const { stdout: startedAt } = await box.run(since);
-    const reach = async (port: number): Promise<unknown> =>
-      (await box.run(['bash', '-c', `timeout 5 bash -c '< /dev/tcp/${server.address}/${port}'`])).exitCode;
-    t.not(await reach(8080), 0, 'no container reaches the machine');
-
-    await compose('restart berth');
-    await waitFor(
-      () =>
-        berth.container('dev').then(
-          () => true,
-          () => false,
-        ),
-      { everyMs: 200, what: 'a new start' },
-    );
-    t.equal((await box.run(since)).stdout, startedAt, 'the container never stopped');
+    const berth = await used(t, server, compose);
+    await survivesRestart(t, berth, compose);
+    await survivesLoss(t, server, berth);
 
     await compose('stop berth');
     t.match(
