@@ -117,7 +117,7 @@ export async function aKillChain(
   return set === null ? null : killChainOf(t, set, engine.docker);
 }
 
-/** The same for an installation on any engine. `patienceMs`: until all operations are at their points. */
+/** The same for an installation on any engine. `patienceMs`: until all operations are at their points, then over. */
 export function killChainOf(
   t: Test,
   set: { readonly installation: Installation; readonly url: string },
@@ -149,7 +149,7 @@ export function killChainOf(
       await diesOf(t, dying, points.join(', '), patienceMs);
       running = null;
       const again = await call();
-      await invariants.settled();
+      await invariants.settled(patienceMs);
       return again;
     },
     async dieStarting(t, point) {
