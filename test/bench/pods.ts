@@ -28,6 +28,8 @@ const PASSES = 3;
 const MEMORY = ['--expose-gc', '--import', path.resolve(import.meta.dirname, 'support/tell-memory.ts')];
 const PATIENT = { patienceMs: 600_000, everyMs: 250 };
 
+const isTrue = (): boolean => true;
+const isFalse = (): boolean => false;
 const say = (what: string): void => console.log(`${what} (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
 const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -83,7 +85,7 @@ async function sizes({ admin, namespace }: BareCluster, instanceId: string): Pro
   for (const kind of ['pods', 'secrets', 'persistentvolumeclaims']) {
     const query = { limit: '100', labelSelector: `berth.instance=${instanceId}` };
     const list = `/api/v1/namespaces/${namespace}/${kind}`;
-    const { items } = (await admin.call(Anything, { method: 'GET', path: list, query })) as {
+    const { items } = (await admin.call(Anything, { method: 'GET', path: list, query, seconds: 60 })) as {
       items: object[];
     };
     const bytes = JSON.stringify(items).length / items.length;
@@ -176,8 +178,11 @@ async function starts(scene: Scene, owners: readonly Person[]): Promise<void> {
   const took = await spent(scene, async () => {
     const left = all.values();
     const work = async (): Promise<void> => {
-      for (const { token, dbId } of left)
-        await client(server.address, token).call('POST', `/api/containers/${dbId}/start`);
+      for (const { token, dbId } of left) {
+        const start = () => client(server.address, token).call('POST', `/api/containers/${dbId}/start`);
+        // On a busy machine the cluster may be silent for a moment.
+        await waitFor(() => start().then(isTrue, isFalse), { ...PATIENT, what: 'a start is done' });
+      }
     };
     await Promise.all(Array.from({ length: CHANGES_AT_ONCE }, work));
   });

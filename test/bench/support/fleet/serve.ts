@@ -8,6 +8,7 @@ import { inBackground } from '../../../../src/app/main/process/background-work.t
 import { REDACTED } from '../../../../src/app/main/process/log-redaction.ts';
 import { reconcileLoop } from '../../../../src/app/main/process/reconcile-loop.ts';
 import type { ContainerEngine } from '../../../../src/ports/containers/container-engine.ts';
+import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { aService } from '../../../support/service/service.ts';
 import { announce } from '../servers.ts';
@@ -45,7 +46,7 @@ export async function serveOn(url: string, engineOf: (storage: Storage) => Promi
   ];
   process.on('message', (message) => {
     if (message === 'passes') process.send?.(passes());
-    if (message === 'pass') void timed(service.reconcile).then((took) => process.send?.(took));
+    if (message === 'pass') void aPass(service.reconcile).then((took) => process.send?.(took));
   });
   const address = await service.http.listen({ host: '127.0.0.1', port: 0 });
   announce({ address }, async () => {
@@ -56,6 +57,16 @@ export async function serveOn(url: string, engineOf: (storage: Storage) => Promi
     await bus.close();
     await db.destroy();
   });
+}
+
+/** One that succeeds: on a busy machine an engine may be silent for a moment. */
+async function aPass(pass: () => Promise<void>): Promise<PassTook> {
+  try {
+    return await timed(pass);
+  } catch (error) {
+    if (error instanceof RuntimeUnavailable) return await aPass(pass);
+    throw error;
+  }
 }
 
 async function timed(work: () => Promise<void>): Promise<PassTook> {

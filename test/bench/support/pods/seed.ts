@@ -4,6 +4,7 @@ import { namespaceOf } from '../../../../src/adapters/kubernetes/client/namespac
 import { Bare, pageOf } from '../../../../src/adapters/kubernetes/client/objects.ts';
 import { runtimeIdOf } from '../../../../src/adapters/kubernetes/containers/names.ts';
 import { podOf } from '../../../../src/adapters/kubernetes/containers/pod-spec.ts';
+import { patiently } from '../../../../src/adapters/kubernetes/containers/pods.ts';
 import { containerRecords } from '../../../../src/adapters/kubernetes/containers/records.ts';
 import { volumeClaims } from '../../../../src/adapters/kubernetes/volumes/claims.ts';
 import { openDatabase, openPool } from '../../../../src/adapters/postgres/connection/database.ts';
@@ -48,7 +49,7 @@ export async function seedPods(
     const rows = await postgresStorage(db).repositories.containers.listAllLive();
     await run(url, named(rows, instanceId));
     await forEachAtMost(AT_ONCE, rows, make);
-    const allRun = async () => !(await hasPending(client, namespace)) || null;
+    const allRun = async () => ((await patiently(() => hasPending(client, namespace), true)) ? null : true);
     if ((await poll(allRun, RUNNING)) === null) throw new Error('not all Pods run');
   } finally {
     await db.destroy();
