@@ -10,6 +10,6 @@ export type DiskFindings = {
 export interface DiskUseRepository {
   /** Absent fields stay. */
   record(dbId: string, disk: DiskFindings): Promise<void>;
-  /** Running containers whose last claimed measurement is older than this; claims them. */
-  claimDue(seconds: number): Promise<readonly Container[]>;
+  /** At most `count` running containers whose last claimed measurement is older than this; claims them. */
+  claimDue(seconds: number, count: number): Promise<readonly Container[]>;
 }

@@ -135,7 +135,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
       await containers.findAny(box.dbId),
       ...(await ownContainers(storage, owner.id)),
       ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
-      ...(await diskUse.claimDue(50)).filter(({ dbId }) => dbId === box.dbId),
+      ...(await diskUse.claimDue(50, 1_000)).filter(({ dbId }) => dbId === box.dbId),
       await storage.repositories.roleSetups.findForUpdate(box.dbId),
       await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
       ...(await deletedContainers.listRestorable(owner.id)),
@@ -203,11 +203,16 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.match(await containers.findAny(box.dbId), { layerUsedMb: null }, 'another one has written nothing');
     const idle = await storedContainer(storage, owner.id);
     await containers.changeState(idle.dbId, ['running'], { state: 'stopped' });
-    const claims = await Promise.all([1, 2, 3].map(() => diskUse.claimDue(50)));
+    const claims = await Promise.all([1, 2, 3].map(() => diskUse.claimDue(50, 1_000)));
     const claimed = claims.flat().map(({ dbId }) => dbId);
     t.equal(claimed.filter((dbId) => dbId === box.dbId).length, 1);
     t.notOk(claimed.includes(idle.dbId), 'only running ones');
     const seen = claims.flat().find(({ dbId }) => dbId === box.dbId);
     t.match(seen, { ownerUsername: owner.username, diskUsedMb: 51_200 });
+    const pair = [await storedContainer(storage, owner.id), await storedContainer(storage, owner.id)];
+    const one = await diskUse.claimDue(50, 1);
+    const rest = await diskUse.claimDue(50, 1_000);
+    t.equal(one.length, 1, 'not more than wanted');
+    t.same(new Set([...one, ...rest].map(({ dbId }) => dbId)), new Set(pair.map(({ dbId }) => dbId)));
   });
 }

@@ -13,13 +13,13 @@ export const memoryDiskUse = (state: MemoryState, clock: Clock): DiskUseReposito
     replace(state, { ...found, ...layer, diskQuota: quota ?? found.diskQuota, diskUsedMb });
   },
 
-  async claimDue(seconds) {
+  async claimDue(seconds, count) {
     const now = clock.now();
     const isDue = ({ dbId, node, state: at }: StoredContainer): boolean =>
       at === 'running' &&
       node !== AGENT_NODE &&
       now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
-    const due = state.containers.filter(isDue);
+    const due = state.containers.filter(isDue).slice(0, count);
     for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
     return due.map((row) => asContainer(state, row));
   },

@@ -11,15 +11,24 @@ export const postgresDiskUse = (db: Db): DiskUseRepository => ({
     await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
   },
 
-  claimDue: (seconds) =>
+  claimDue: (seconds, count) =>
     db
+      .with('due', (query) =>
+        query
+          .selectFrom('containers')
+          .select('db_id')
+          .where('state', '=', 'running')
+          .where('node', '<>', AGENT_NODE)
+          .where(sql<boolean>`coalesce(disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
+          .limit(count)
+          .forNoKeyUpdate()
+          .skipLocked(),
+      )
       .updateTable('containers as c')
-      .from('users as u')
+      .from(['users as u', 'due'])
       .whereRef('u.id', '=', 'c.owner_id')
+      .whereRef('c.db_id', '=', 'due.db_id')
       .set({ disk_measured_at: sql<Date>`now()` })
-      .where('c.state', '=', 'running')
-      .where('c.node', '<>', AGENT_NODE)
-      .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
       .returningAll('c')
       .returning(ofOwner)
       .$call(allAs(toContainer)),
