@@ -151,14 +151,14 @@ async function vanish(scene: Scene, instanceId: string): Promise<readonly Person
   const gone = owners.reduce((sum, { dbIds }) => sum + dbIds.length, 0);
   const before = await server.ask<Passes>('passes');
   const took = await spent(scene, async () => {
-    for (const { dbIds } of owners)
-      await cluster.admin.call(Anything, {
-        method: 'DELETE',
-        path: `/api/v1/namespaces/${cluster.namespace}/pods`,
-        query: { labelSelector: `berth.instance=${instanceId},berth.db_id in (${dbIds.join(',')})` },
-        body: { gracePeriodSeconds: 0 },
-        seconds: 60,
-      });
+    const ids = owners.flatMap(({ dbIds }) => dbIds);
+    await cluster.admin.call(Anything, {
+      method: 'DELETE',
+      path: `/api/v1/namespaces/${cluster.namespace}/pods`,
+      query: { labelSelector: `berth.instance=${instanceId},berth.db_id in (${ids.join(',')})` },
+      body: { gracePeriodSeconds: 0 },
+      seconds: 300,
+    });
     const text = `select count(*)::int as n from containers where state = 'stopped'`;
     await waitFor(async () => (await run(url, text)).rows[0].n === gone, {
       ...PATIENT,

@@ -66,6 +66,6 @@ const named = (rows: readonly Container[], instanceId: string): string => {
 /** Whether some do not run yet. */
 async function hasPending(client: ApiClient, namespace: string): Promise<boolean> {
   const query = { limit: '1', fieldSelector: 'status.phase!=Running' };
-  const list = { method: 'GET', path: `/api/v1/namespaces/${namespace}/pods`, query } as const;
+  const list = { method: 'GET', path: `/api/v1/namespaces/${namespace}/pods`, query, seconds: 60 } as const;
   return ((await client.call(pageOf(Bare), list)).items ?? []).length > 0;
 }
