@@ -1,4 +1,5 @@
 import type Docker from 'dockerode';
+import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { ProcessLimits } from '../docker/host/process-limits.ts';
 import type { DiskSettings } from '../docker/volumes/container-volumes.ts';
 import { type Manager, swarmManager } from './client/manager.ts';
@@ -76,7 +77,16 @@ async function isConfining(
   { instanceId, toolsImage: image }: SwarmSettings,
 ): Promise<boolean> {
   const calls = await nodes.engineOf(nodeId);
-  if (image === null) return true;
-  await onNode(ensureImage(calls, image, manager.calls));
-  return await onNode(confines(calls, { instanceId, image }));
+  const trial = async () => {
+    if (image === null) return null;
+    return await ensureImage(calls, image, manager.calls).then(
+      () => ({ instanceId, image }),
+      (error: unknown) => {
+        // As while the manager makes it.
+        if (error instanceof ImageUnavailable) return null;
+        throw error;
+      },
+    );
+  };
+  return await onNode(confines(calls, trial));
 }

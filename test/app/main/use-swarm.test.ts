@@ -41,7 +41,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   swarm.behaviour.isManager = true;
   await eventually(
     () => parts.engine.detail,
-    (detail) => detail.startsWith('Swarm at'),
+    (detail) => detail.includes('1 node'),
   );
   t.match(parts.engine, {
     status: 'degraded',

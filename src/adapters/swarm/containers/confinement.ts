@@ -24,11 +24,14 @@ const proven = new WeakSet<EngineCalls>();
 type Trial = { readonly instanceId: string; readonly image: string };
 
 /**
- * Whether the containers of an engine gain no privileges: because a service can ask for it, or by a trial.
+ * Whether the containers of an engine gain no privileges: because a service can ask for it, or by a trial. Without an
+ * image for that only each start shows it.
  */
-export async function confines(calls: EngineCalls, trial: Trial): Promise<boolean> {
+export async function confines(calls: EngineCalls, trial: () => Promise<Trial | null>): Promise<boolean> {
   if (proven.has(calls) || (await canAsk(calls))) return true;
-  const isConfined = await tried(calls, trial);
+  const given = await trial();
+  if (given === null) return true;
+  const isConfined = await tried(calls, given);
   if (isConfined) proven.add(calls);
   return isConfined;
 }

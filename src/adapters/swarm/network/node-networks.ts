@@ -76,6 +76,8 @@ export function nodeNetworks(
 
   async function repairOn(nodeId: string): Promise<void> {
     await onNode(ensureConfig(await nodes.engineOf(nodeId)));
+    // Newer managers look for the configuration on their own node.
+    await ensureConfig(manager.calls);
     await ensureOfSwarm(manager.calls, instanceId);
     done.add(nodeId);
   }

@@ -122,7 +122,9 @@ async function attach(
     else nodesLog.warn(parts.engine.detail);
   };
   slot.describeWith(describe);
-  await describe();
+  // Old nodes may first get an image to try out.
+  parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
+  void describe().catch((err: unknown) => log.warn({ err }, 'the health of the swarm is not known'));
   return swarm;
 }
 
