@@ -50,6 +50,8 @@ export type ListedContainer = {
   readonly dbId: string;
   readonly generation: number;
   readonly state: Exclude<ObservedContainer['kind'], 'gone'>;
+  /** Its node does not answer the engine, as far as the engine knows: this was its state when last heard of. */
+  readonly isSilent?: true;
 };
 
 /**
@@ -131,6 +133,10 @@ export class RightMissing extends RuntimeUnavailable {
     this.right = right;
   }
 }
+
+/** Whether one container or its node does not respond, in contrast to the engine. */
+export const isContainerUnresponsive = (error: unknown): error is RuntimeBusy =>
+  error instanceof RuntimeBusy && error.code === 'container_unresponsive';
 
 /** The connection broke after the engine had been asked to do it. Whether it was done, or still will be, is unknown. */
 export class OutcomeUnknown extends RuntimeUnavailable {

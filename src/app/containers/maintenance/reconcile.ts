@@ -1,5 +1,8 @@
 import { type Container, decideOrphan, syncedState } from '../../../domain/containers/container.ts';
-import type { ListedContainer } from '../../../ports/containers/container-runtime.ts';
+import {
+  isContainerUnresponsive,
+  type ListedContainer,
+} from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
 import { syncState } from './sync-state.ts';
@@ -73,7 +76,13 @@ async function putAway(
     );
     if (decision === 'quarantine' && one.state === 'stopped') continue;
     deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container without a database row');
-    if (decision === 'remove') await deps.runtime.remove(one.handle);
-    else await deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);
+    const done =
+      decision === 'remove'
+        ? deps.runtime.remove(one.handle)
+        : deps.runtime.stop(one.handle, QUARANTINE_GRACE_SECONDS);
+    // The next pass tries it again.
+    await done.catch((error: unknown) => {
+      if (!isContainerUnresponsive(error)) throw error;
+    });
   }
 }

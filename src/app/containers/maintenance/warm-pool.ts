@@ -18,6 +18,7 @@ import type { WarmPoolEngine } from '../../../ports/containers/container-images.
 import {
   type ContainerObserver,
   type ContainerRuntime,
+  isContainerUnresponsive,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -127,18 +128,25 @@ async function tend(upkeep: Upkeep): Promise<void> {
   if (size === 0 && members.length === 0) return;
   // Rows before the listing: a member that becomes ready in between stays.
   const running = new Set(
-    (await runtime.list()).filter((one) => one.state === 'running').map((one) => one.dbId),
+    (await runtime.list())
+      .filter(({ state, isSilent }) => state === 'running' && isSilent !== true)
+      .map((one) => one.dbId),
   );
   const model = size === 0 ? null : await modelNow(deps);
   upkeep.model = model;
   upkeep.hasListed = true;
   const plan = planPool(members, running, size, model);
-  for (const member of plan.remove) await remove(deps, member);
+  for (const member of plan.remove) await remove(deps, member).catch(unlessUnresponsive);
   for (let left = plan.make; left > 0 && !upkeep.isStopped && model !== null; left -= 1) {
     await quiet(upkeep);
     if (isHostShort(await runtime.hostSpace(), settings.diskFloorMb)) return;
     if (!upkeep.isStopped) await make(deps, model);
   }
+}
+
+/** The next pass tries it again. */
+function unlessUnresponsive(error: unknown): void {
+  if (!isContainerUnresponsive(error)) throw error;
 }
 
 /** Waits while containers are being requested, so that the pool's own calls do not slow them. */
