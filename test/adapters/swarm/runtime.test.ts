@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import type { Task } from '../../../src/adapters/swarm/client/objects.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
 import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
+import { eventually } from '../../support/patience.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
@@ -105,10 +107,79 @@ t.test('a lost node is waited for', async (t) => {
   behaviour.nodeState = 'down';
   const runtime = another();
   t.match(await runtime.observe(handle), { kind: 'running', isSilent: true }, 'as last seen');
+  const listed = await runtime.list();
+  t.match(
+    listed.map(({ isSilent }) => isSilent),
+    [true, true],
+  );
   t.same(await runtime.observe(other), { kind: 'stopped', exitCode: 0 });
   await t.rejects(runtime.start(other), { name: 'RuntimeBusy', code: 'container_unresponsive' });
   t.equal(tasks.length, 1);
   await t.rejects(runtime.create(aSpec(IMAGE)), { name: 'EngineFull' });
+});
+
+/** Sets what the swarm knows of the only task. */
+function reported(tasks: Task[], State: string, DesiredState: string): void {
+  const [task] = tasks;
+  if (task === undefined) throw new Error('no task');
+  tasks[0] = { ...task, DesiredState, Status: { ...task.Status, State } };
+}
+
+t.test('a task that is being ended is no start, and is waited for', async (t) => {
+  const { runtime, spec, tasks, containers, end } = await scene(t);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  // As after the return of a node that was lost for minutes.
+  reported(tasks, 'running', 'shutdown');
+  t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
+  const starting = runtime.start(handle);
+  await eventually(
+    () => runtime.observe(handle),
+    ({ kind }) => kind === 'running',
+  );
+  t.equal(tasks.length, 1, 'not beside it');
+  end(containers[0]?.Id, 'shutdown');
+  await starting;
+  t.equal(tasks.length, 2);
+  t.strictSame(await runtime.observe(handle), {
+    kind: 'running',
+    startedAt: new Date(tasks[1]?.Status.Timestamp ?? 0),
+  });
+});
+
+t.test('what became of a task of a node that was away for a day, the node knows', async (t) => {
+  const { runtime, spec, tasks, containers } = await scene(t, HASTY);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  reported(tasks, 'orphaned', 'shutdown');
+  t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
+  await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
+  containers.length = 0;
+  t.same(await runtime.observe(handle), { kind: 'stopped', exitCode: 137 });
+  await runtime.start(handle);
+  t.equal(tasks.length, 2);
+});
+
+t.test('a service whose task the swarm has forgotten is asked for another', async (t) => {
+  const { runtime, spec, services, tasks, containers } = await scene(t);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  tasks.length = 0;
+  containers.length = 0;
+  t.match(await runtime.observe(handle), { kind: 'stopped' });
+  await runtime.start(handle);
+  t.equal(onlyService(services).Spec.TaskTemplate.ForceUpdate, 2);
+});
+
+t.test('a label that was changed from outside hides one container, not all', async (t) => {
+  const { runtime, spec, services } = await scene(t);
+  await runtime.create(spec);
+  const other = await runtime.create(aSpec(IMAGE));
+  const [name = '', service] = [...services][0] ?? [];
+  if (service === undefined) throw new Error('no service');
+  const Labels = { ...service.Spec.Labels, 'berth.resources': '{' };
+  services.set(name, { ...service, Spec: { ...service.Spec, Labels } });
+  t.match(await runtime.list(), [{ handle: other }]);
 });
 
 t.test('a start on a volume that is gone makes no empty one', async (t) => {

@@ -1,50 +1,62 @@
 import type { ContainerObserver, ListedContainer } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { watchEngine } from '../../docker/engine/engine-events.ts';
-import type { Manager } from '../client/manager.ts';
 import type { Nodes } from '../client/nodes.ts';
+import type { SwarmNode } from '../client/objects.ts';
+import type { Swarm } from '../swarm.ts';
 import { runtimeIdOf } from './names.ts';
-import type { ContainerRecord, Records } from './records.ts';
-import { observed } from './task-states.ts';
-
-/** The installation, and the swarm's name in handles. */
-export type Whose = { readonly instanceId: string; readonly node: string };
+import { containersOnNodes } from './node-containers.ts';
+import type { ContainerRecord } from './records.ts';
+import { observed, presentState } from './task-states.ts';
 
 /** How often nodes are looked for that have come since. */
 const NODES_EVERY_MS = 30_000;
 
-type Parts = { readonly manager: Manager; readonly nodes: Nodes; readonly records: Records };
+/** A node that comes back after a day does not report any more what became of its tasks. */
+const ENDED_UNSEEN = { kind: 'stopped', exitCode: 137 } as const;
 
 /** An installation's containers in one swarm. */
-export const swarmObserver = (
-  { manager, nodes, records }: Parts,
-  { instanceId, node }: Whose,
-): ContainerObserver => ({
-  ping: async () => void (await manager.heartbeatSeconds()),
-  async observe({ runtimeId }) {
-    const record = await records.find(runtimeId);
-    if (record === null) return { kind: 'gone' };
-    const [tasks, all] = await Promise.all([manager.tasks(record.name), nodes.list()]);
-    return observed(tasks, all.find(({ ID }) => ID === record.nodeId)?.Status.State ?? 'removed');
-  },
-  async find(dbId, generation) {
-    const runtimeId = runtimeIdOf(instanceId, dbId, generation);
-    return (await records.find(runtimeId)) === null ? null : { node, runtimeId };
-  },
-  async list() {
-    return (await records.list()).map((record) => listed(record, node));
-  },
-  watch: (hint) => watchNodes(nodes, instanceId, hint),
-});
+export function swarmObserver(swarm: Swarm): ContainerObserver {
+  const { manager, nodes, records, settings } = swarm;
+  const { instanceId, node } = settings;
+  const onNodes = containersOnNodes(swarm);
+  return {
+    ping: async () => void (await manager.heartbeatSeconds()),
+    async observe({ runtimeId }) {
+      const record = await records.find(runtimeId);
+      if (record === null) return { kind: 'gone' };
+      const [tasks, all] = await Promise.all([manager.tasks(record.name), nodes.list()]);
+      const nodeState = stateOf(all, record);
+      const isBack = nodeState === 'ready' && presentState(tasks)?.kind === 'lost';
+      if (isBack && (await onNodes.running(record)).length === 0) return ENDED_UNSEEN;
+      return observed(tasks, nodeState);
+    },
+    async find(dbId, generation) {
+      const runtimeId = runtimeIdOf(instanceId, dbId, generation);
+      return (await records.find(runtimeId)) === null ? null : { node, runtimeId };
+    },
+    async list() {
+      const [all, present] = await Promise.all([records.list(), nodes.list()]);
+      return all.map((record) => listed(record, node, stateOf(present, record)));
+    },
+    watch: (hint) => watchNodes(nodes, instanceId, hint),
+  };
+}
+
+/** The swarm's word for the node of a container, or `removed`. */
+const stateOf = (all: readonly SwarmNode[], { nodeId }: ContainerRecord): string =>
+  all.find(({ ID }) => ID === nodeId)?.Status.State ?? 'removed';
 
 const listed = (
   { runtimeId, dbId, generation, service }: ContainerRecord,
   node: string,
+  nodeState: string,
 ): ListedContainer => ({
   handle: { node, runtimeId },
   dbId,
   generation,
   state: (service.ServiceStatus?.RunningTasks ?? 0) > 0 ? 'running' : 'stopped',
+  ...(nodeState === 'ready' ? {} : { isSilent: true }),
 });
 
 /** A swarm does not tell when tasks end: the engines of its nodes do. */

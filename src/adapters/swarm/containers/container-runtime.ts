@@ -8,13 +8,14 @@ import { swarmDisk } from '../volumes/container-disk.ts';
 import { swarmObserver } from './container-observer.ts';
 import { createService } from './create-service.ts';
 import { containersOnNodes } from './node-containers.ts';
+import { startChecks } from './start-checks.ts';
 
 /** Containers as services of one swarm, with all that belongs to them. */
 export function swarmRuntime(swarm: Swarm): ContainerEngine {
   return {
     capabilities: SWARM_CAPABILITIES,
     ...lifecycle(swarm),
-    ...swarmObserver(swarm, swarm.settings),
+    ...swarmObserver(swarm),
     ...swarmDisk(swarm),
     ...NO_IMAGES,
     ...NO_COPIES,
@@ -33,13 +34,14 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
   const { manager, records, services, volumes, locator, settings } = swarm;
   const { node } = settings;
   const onNodes = containersOnNodes(swarm);
+  const checks = startChecks(swarm);
   return {
     create: async (spec) => ({ node, runtimeId: await createService(swarm, spec) }),
     async start({ runtimeId }) {
       const record = await records.require(runtimeId);
-      const cpuMillicores = await onNodes.requireReady(record);
+      const cpuMillicores = await checks.requireReady(record);
       await volumes.require(record.volume, record.nodeId);
-      await onNodes.requireAlone(record);
+      await checks.requireAlone(record);
       locator.forget(runtimeId);
       const task = await services.start(record, cpuMillicores);
       await onNodes.confine(record, task, cpuMillicores).catch(async (error: unknown) => {

@@ -5,26 +5,23 @@ import { limitsOf } from '../../docker/containers/create-options.ts';
 import { removeNow } from '../../docker/containers/stale-containers.ts';
 import { type EngineCalls, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
-import { isReady, NodeRemoved, nodeSilent, onNode } from '../client/nodes.ts';
+import { NodeRemoved, onNode } from '../client/nodes.ts';
 import type { Task } from '../client/objects.ts';
 import type { Swarm } from '../swarm.ts';
 import { requireConfined } from './confinement.ts';
 import { cpuMillicoresOf } from './create-service.ts';
 import type { ContainerRecord } from './records.ts';
+import { containerIdOf } from './task-states.ts';
 
 const REMOVAL = { withinMs: 10_000, everyMs: 50 } as const;
 
-type Found = {
-  readonly Id: string;
-  readonly State: string;
-  readonly Labels: Readonly<Record<string, string>>;
-};
+type Labels = Readonly<Record<string, string>>;
 
-/** What the engines of nodes do to the containers of tasks, which a swarm does not, or not in time. */
-export function containersOnNodes(swarm: Swarm) {
-  const { nodes, settings } = swarm;
+type Found = { readonly Id: string; readonly Labels: Labels };
 
-  async function listed(calls: EngineCalls, labels: Readonly<Record<string, string>>, all: boolean) {
+/** The containers of this installation's tasks on one engine. */
+export function taskContainers({ settings }: Swarm) {
+  async function listed(calls: EngineCalls, labels: Labels, all: boolean): Promise<readonly Found[]> {
     const label = Object.entries({ [INSTANCE_LABEL]: settings.instanceId, ...labels });
     const filters = { label: label.map(([name, value]) => `${name}=${value}`) };
     return (await calls.read(LIMITS.list, (abortSignal) =>
@@ -32,31 +29,29 @@ export function containersOnNodes(swarm: Swarm) {
     )) as readonly Found[];
   }
 
-  const ofRecord = (calls: EngineCalls, { dbId, generation }: ContainerRecord, all: boolean) =>
-    listed(calls, { [DB_ID_LABEL]: dbId, [GENERATION_LABEL]: String(generation) }, all);
+  return {
+    /** The running ones of all generations of a row. */
+    ofRow: (calls: EngineCalls, dbId: string) => listed(calls, { [DB_ID_LABEL]: dbId }, false),
+    ofRecord: (calls: EngineCalls, { dbId, generation }: ContainerRecord, all: boolean) =>
+      listed(calls, { [DB_ID_LABEL]: dbId, [GENERATION_LABEL]: String(generation) }, all),
+  };
+}
+
+/** What the engines of nodes do to the containers of tasks, which a swarm does not, or not in time. */
+export function containersOnNodes(swarm: Swarm) {
+  const { nodes } = swarm;
+  const { ofRecord } = taskContainers(swarm);
 
   return {
-    /** Throws when the swarm starts nothing on the container's node; else how much processor the node has. */
-    async requireReady({ nodeId }: ContainerRecord): Promise<number> {
-      const node = await nodes.require(nodeId);
-      if (!isReady(node))
-        throw nodeSilent(
-          new Error(`the node ${nodeId} is ${node.Status.State}, ${node.Spec.Availability ?? ''}`),
-        );
-      return await cpuMillicoresOf(swarm, nodeId);
-    },
-
-    /** Throws while another generation of the row runs: both would use its volume. */
-    async requireAlone({ nodeId, dbId, generation }: ContainerRecord): Promise<void> {
-      const calls = await nodes.engineOf(nodeId);
-      const running = await onNode(listed(calls, { [DB_ID_LABEL]: dbId }, false));
-      if (running.some(({ Labels }) => Labels[GENERATION_LABEL] !== String(generation)))
-        throw new RuntimeFailure(`another container of ${dbId} runs`);
+    /** The ids of what runs on its node. */
+    async running(record: ContainerRecord): Promise<readonly string[]> {
+      const calls = await nodes.engineOf(record.nodeId);
+      return (await onNode(ofRecord(calls, record, false))).map(({ Id }) => Id);
     },
 
     /** Verifies what the engine made of the service, and sets what a service cannot: the limit of swap. */
     async confine({ nodeId, resources }: ContainerRecord, task: Task, cpuMillicores: number): Promise<void> {
-      const containerId = task.Status.ContainerStatus?.ContainerID;
+      const containerId = containerIdOf(task);
       if (containerId === undefined) return;
       const calls = await nodes.engineOf(nodeId);
       await onNode(requireConfined(calls, containerId));
@@ -65,7 +60,8 @@ export function containersOnNodes(swarm: Swarm) {
 
     /** With the grace of this stop: a swarm only knows that of the start. */
     async stop(record: ContainerRecord, graceSeconds: number): Promise<void> {
-      const calls = await nodes.engineOf(record.nodeId);
+      const calls = await nodes.engineOf(record.nodeId).catch(unlessRemoved);
+      if (calls === null) return;
       const running = await onNode(ofRecord(calls, record, false));
       await Promise.all(
         running.map(({ Id }) =>

@@ -65,13 +65,23 @@ const withLimits = (spec: ServiceSpec, resources: Resources): ServiceSpec => ({
   Labels: { ...spec.Labels, [RESOURCES_LABEL]: JSON.stringify(resources) },
 });
 
+/** null when it was changed from outside. */
+function limitsIn(label = 'null'): Resources | null {
+  try {
+    const limits: unknown = JSON.parse(label);
+    return Value.Check(Limits, limits) ? limits : null;
+  } catch {
+    return null;
+  }
+}
+
 /** null for a service of others, or one that was changed from outside. */
 function recordOf(service: Service, instanceId: string): ContainerRecord | null {
   const { Name: name, Labels = {} } = service.Spec;
   const [dbId, generation] = [Labels[DB_ID_LABEL] ?? '', Number(Labels[GENERATION_LABEL])];
   const runtimeId = runtimeIdOf(instanceId, dbId, generation);
-  const resources: unknown = JSON.parse(Labels[RESOURCES_LABEL] ?? 'null');
-  if (serviceNameOf(runtimeId) !== name || !Value.Check(Limits, resources)) return null;
+  const resources = limitsIn(Labels[RESOURCES_LABEL]);
+  if (serviceNameOf(runtimeId) !== name || resources === null) return null;
   const [nodeId, volume] = [Labels[NODE_LABEL] ?? '', Labels[VOLUME_LABEL] ?? ''];
   return { runtimeId, name, dbId, generation, nodeId, volume, resources, service };
 }

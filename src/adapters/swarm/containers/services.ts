@@ -11,7 +11,7 @@ import { nodeSilent } from '../client/nodes.ts';
 import type { ServiceSpec, Task } from '../client/objects.ts';
 import type { ContainerRecord } from './records.ts';
 import { started, stopped } from './service-spec.ts';
-import { mayRun, startOf, taskState } from './task-states.ts';
+import { isWanted, mayRun, startOf, taskState } from './task-states.ts';
 
 export type Patience = {
   /** For a task to start: its image is on the node already. */
@@ -22,6 +22,8 @@ export type Patience = {
 
 const PATIENCE: Patience = { startSeconds: 60, endSeconds: 30 };
 const EVERY_MS = 100;
+/** How soon a swarm makes a task that it was asked for. One that it has forgotten, it may never make. */
+const MAKES_WITHIN_MS = 5_000;
 
 /** After these the swarm tries nothing more. */
 const NO_IMAGE = /no such image/i;
@@ -33,17 +35,24 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
   const endLimits = { withinMs: patience.endSeconds * 1000, everyMs: EVERY_MS };
   const scaleDown = (name: string): Promise<boolean> => manager.updateService(name, stopped);
 
-  /** Asks for a task, or joins an earlier or concurrent attempt. null while an earlier task may still run. */
-  async function begin({ name, runtimeId, resources }: ContainerRecord, cpuMillicores: number) {
+  /**
+   * Asks for a task, or joins an earlier or concurrent attempt. null while an earlier task may still run, or while one
+   * that was asked for may still be made.
+   */
+  async function begin(
+    { name, runtimeId, resources }: ContainerRecord,
+    cpuMillicores: number,
+    makesUntilMs: number,
+  ): Promise<number | null> {
     const service = await manager.service(name);
     if (service === null) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
     const tasks = await manager.tasks(name);
     const now = service.Spec.TaskTemplate.ForceUpdate ?? 0;
     const current = tasks.filter((task) => startOf(task) === now);
-    // The swarm makes the task a moment after it was asked to.
-    const isAsked = isUp(service.Spec) && (current.length === 0 || current.some(mayRun));
-    if (isAsked) return now;
+    if (isUp(service.Spec) && current.some(isWanted)) return now;
     if (tasks.some(mayRun)) return null;
+    const mayMake = isUp(service.Spec) && current.length === 0 && performance.now() < makesUntilMs;
+    if (mayMake) return null;
     const spec = started(service.Spec, resources, cpuMillicores);
     return (await manager.tryUpdate(service, spec)) ? now + 1 : null;
   }
@@ -51,13 +60,14 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
   return {
     /** Resolves with the running task. One that does not start is not asked for any more. */
     async start(record: ContainerRecord, cpuMillicores: number): Promise<Task> {
-      const number = await poll(() => begin(record, cpuMillicores), endLimits);
+      const makesUntilMs = performance.now() + MAKES_WITHIN_MS;
+      const number = await poll(() => begin(record, cpuMillicores, makesUntilMs), endLimits);
       if (number === null) throw nodeSilent(new Error(`an earlier task of ${record.name} may still run`));
       let seen: Task | undefined;
       const verdict = async (): Promise<Task | Error | null> => {
         const tasks = await manager.tasks(record.name);
-        seen = tasks.find((task) => startOf(task) === number && mayRun(task));
-        seen ??= tasks.find((task) => startOf(task) === number);
+        const current = tasks.filter((task) => startOf(task) === number);
+        seen = current.find(mayRun) ?? current[0];
         return seen === undefined ? null : verdictOf(record, seen);
       };
       const limits = { withinMs: patience.startSeconds * 1000, everyMs: EVERY_MS };
@@ -94,7 +104,8 @@ function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {
   const state = taskState(task);
   switch (state.kind) {
     case 'running':
-      return task;
+      // One that is being ended from outside has no verdict before it has.
+      return isWanted(task) ? task : null;
     case 'starting':
       return null;
     case 'lost':

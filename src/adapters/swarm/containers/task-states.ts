@@ -29,11 +29,20 @@ export function taskState({ Status }: Task): TaskState {
   return { kind: 'ended', exitCode, why: words };
 }
 
-/** Whether its programs may use the volume, now or soon. */
-export const mayRun = (task: Task): boolean => taskState(task).kind !== 'ended';
+/** Whether its programs may use the volume, now or soon. Whether those of a lost task do, its node knows. */
+export const mayRun = (task: Task): boolean => {
+  const { kind } = taskState(task);
+  return kind === 'running' || kind === 'starting';
+};
+
+/** Whether the swarm lets it run. */
+export const isWanted = (task: Task): boolean => mayRun(task) && !ENDED.includes(task.DesiredState);
 
 /** The number of the start that made the task: each start raises it. */
 export const startOf = ({ Spec }: Task): number => Spec.ForceUpdate ?? 0;
+
+/** On its node; absent before the node has made it. */
+export const containerIdOf = ({ Status }: Task): string | undefined => Status.ContainerStatus?.ContainerID;
 
 const newestFirst = (one: Task, other: Task): number => other.CreatedAt.localeCompare(one.CreatedAt);
 
@@ -43,20 +52,24 @@ export const presentTask = (tasks: readonly Task[]): Task | null => {
   return sorted.find((task) => taskState(task).kind === 'running') ?? sorted[0] ?? null;
 };
 
+/** What that one says; null without any. */
+export function presentState(tasks: readonly Task[]): TaskState | null {
+  const present = presentTask(tasks);
+  return present === null ? null : taskState(present);
+}
+
 /**
  * What the tasks of an existing service show. One on a lost node runs, as far as anybody knows, until an administrator
- * removes the node. `nodeState`: the swarm's word for it, or `removed`.
+ * removes the node; one whose node is back is being ended. `nodeState`: the swarm's word for it, or `removed`.
  */
 export function observed(tasks: readonly Task[], nodeState: string): ObservedContainer {
   const present = presentTask(tasks);
-  const state = present === null ? null : taskState(present);
+  const state = presentState(tasks);
   if (present === null || state === null || state.kind === 'starting')
     return { kind: 'stopped', exitCode: 0 };
   if (state.kind === 'ended') return { kind: 'stopped', exitCode: state.exitCode };
   if (nodeState === 'removed') return { kind: 'stopped', exitCode: KILLED };
   const startedAt = state.kind === 'running' ? state.startedAt : new Date(present.CreatedAt);
-  if (nodeState !== 'ready' || state.kind === 'lost') return { kind: 'running', startedAt, isSilent: true };
-  return present.DesiredState === 'running'
-    ? { kind: 'running', startedAt }
-    : { kind: 'running', startedAt, isEnding: true };
+  if (nodeState !== 'ready') return { kind: 'running', startedAt, isSilent: true };
+  return isWanted(present) ? { kind: 'running', startedAt } : { kind: 'running', startedAt, isEnding: true };
 }
