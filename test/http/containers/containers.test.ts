@@ -293,6 +293,10 @@ t.test('an engine container without a database row is stopped, and removed after
   const { stop } = runtime;
   runtime.stop = down;
   await t.rejects(service.reconcile(), RuntimeUnavailable, 'a pass that could not stop it says so');
+  runtime.stop = async () => {
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  await t.resolves(service.reconcile(), 'one on a silent node waits for another pass');
   runtime.stop = stop;
   await service.reconcile();
   t.match(await runtime.observe(unknown), { kind: 'stopped' }, 'quarantined');

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
+import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
@@ -218,4 +219,27 @@ t.test("members have the free tier's defaults, and stay while they run", async (
   await service.warmPool.stop();
   const specs = [...runtime.boxes.values()].map(({ spec }) => [spec.dbId, spec.resources]);
   t.same(specs, [[members[0], defaultResources(free)]]);
+});
+
+t.test('a member on a silent node is not given out, and keeps no other from being made', async (t) => {
+  const { runtime, storage, service, members, create } = await withPool(t, { size: 2 });
+  const [lost] = members;
+  const { list, remove } = runtime;
+  runtime.list = async () =>
+    (await list()).map((one) => (one.dbId === lost ? { ...one, isSilent: true } : one));
+  runtime.remove = async (handle) => {
+    if (runtime.boxes.get(handle.runtimeId)?.spec.dbId === lost)
+      throw new RuntimeBusy('container_unresponsive', 5);
+    await remove(handle);
+  };
+  service.warmPool.soon();
+  const ready = async (): Promise<readonly string[]> =>
+    (await storage.repositories.warmPool.list('00000000-0000-4000-8000-000000000000', false))
+      .filter(({ state }) => state === 'ready')
+      .map(({ dbId }) => dbId);
+  await waitFor(async () => {
+    const found = await ready();
+    return found.length === 2 && !found.includes(lost ?? '');
+  });
+  t.not((await create({})).db_id, lost);
 });
