@@ -25,6 +25,7 @@ export const GROUPS = {
   settings: SETTINGS,
   frame: FRAME,
   people: PEOPLE,
-  administration: [...ADMINISTRATION, ...ALL_CONTAINERS, ...HEALTH_PAGES],
+  // What announces is last: it shows on every page.
+  administration: [...ALL_CONTAINERS, ...HEALTH_PAGES, ...ADMINISTRATION],
   announced: NOTICED,
 } as const satisfies Readonly<Record<string, readonly Scene[]>>;
