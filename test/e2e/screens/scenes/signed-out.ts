@@ -153,11 +153,9 @@ export const SIGNED_OUT: readonly Scene[] = (
     },
     {
       name: 'api-reference-try',
-      route: '/docs',
+      route: '/docs#/Containers/containers.list',
       shows: 'Self-hosted container workspaces',
       steps: async (page) => {
-        await page.locator('.opblock-tag').first().click();
-        await page.locator('.opblock-summary-control').first().click();
         await page.getByRole('button', { name: 'Try it out' }).first().click();
         await page.getByRole('button', { name: 'Execute' }).first().waitFor();
         await page.locator('.opblock.is-open').first().scrollIntoViewIfNeeded();
