@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import {
   containers,
   followContainers,
+  listFailure,
   SHARED,
   showContainers,
   shownQuery,
@@ -27,7 +28,7 @@ export function SharedPage() {
         <h1>Shared with me</h1>
       </div>
       <ListFailure />
-      {shared === null && <ListSkeleton />}
+      {shared === null && listFailure.value === null && <ListSkeleton />}
       {shared?.length === 0 && <NothingShared />}
       {shared !== null && shared.length > 0 && <ContainerList onAction={onAction} />}
       {dialog}
