@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check } from '../../ui/fields/check.tsx';
 import { NumberField } from '../../ui/fields/number-field.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
-import { Problem } from '../../ui/problem.tsx';
+import { LoadProblem, Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { DeletedSum } from './deleted-sum.tsx';
@@ -16,12 +16,14 @@ import { useTiers } from './people/people.tsx';
 
 /** The service's settings, which take effect without a restart. */
 export function AdminSettings() {
-  const { value, failure } = useLoaded(getSettings);
+  const loaded = useLoaded(getSettings);
+  const { value, failure } = loaded;
   return (
     <>
       <Section title="Service" lead="Changes take effect immediately.">
-        {failure !== null && <Problem failure={failure} />}
-        {value === null ? <Loading /> : <SettingsForm before={value} />}
+        <LoadProblem of={loaded} />
+        {value === null && failure === null && <Loading />}
+        {value !== null && <SettingsForm before={value} />}
       </Section>
       <DeletedSum />
     </>
