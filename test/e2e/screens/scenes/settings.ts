@@ -237,7 +237,7 @@ export const SETTINGS: readonly Scene[] = [
       }
       await page.fill('[name=passcode]', '1357');
       await page.keyboard.press('Enter');
-      await page.locator('.problem').waitFor();
+      await page.locator('.field-note.error').waitFor();
     },
     expects: /403|423/,
   },
