@@ -83,7 +83,7 @@ export async function aServer(
   const sh = async (script: string): Promise<string> => {
     const command = ['-t', `${init}`, '-a', 'sh', '-ec', script];
     const { code, stdout, stderr } = await run('nsenter', command, { timeoutSeconds: WORK_SECONDS });
-    if (code !== 0) throw new Error(`${script}\nended with ${code}: ${stdout}${stderr}`);
+    if (code !== 0) throw new Error(`${endOf(stdout + stderr)}\nended this with ${code}:\n${script}`);
     return stdout.trim();
   };
   await waitFor(
@@ -96,6 +96,9 @@ export async function aServer(
   );
   return { root, sh, address: await connect(t, init) };
 }
+
+/** The end of a program's output, which says why it failed; reports have room for little. */
+const endOf = (output: string): string => output.trimEnd().split('\n').slice(-8).join('\n');
 
 /** The process that is number 1 there: the child of unshare. */
 async function initOf(unshare: number): Promise<number> {
