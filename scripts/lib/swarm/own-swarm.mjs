@@ -33,6 +33,7 @@ export async function startOwnSwarm(root, { cache, engine, progress }) {
   await ensurePrograms(PROGRAMS, { progress });
   progress(`unpacking ${engine}`);
   const programs = await unpackEngine(engine, path.join(cache, 'engines'));
+  progress('preparing the base image');
   const image = await baseArchive(root, path.join(cache, 'images'), ARCHIVED);
   const own = path.join(cache, 'swarm');
   const claimed = claimFolder(own, 'swarm');

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import type Docker from 'dockerode';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { addressOf } from '../../../src/adapters/docker/engine/engine-probe.ts';
@@ -34,11 +36,14 @@ export type SwarmCluster = Facts & {
   heal(name: NodeName): Promise<void>;
   /** Kills a node's engine. */
   kill(name: NodeName): Promise<void>;
+  /** Does for a killed engine what an administrator has to: docs/swarm.md#after-a-crash-of-a-node. */
+  forgetNetworks(name: NodeName): void;
   /** Starts a killed engine; resolves when it answers. */
   start(name: NodeName): Promise<void>;
 };
 
 const ENGINE_PORT = 2376;
+const NETWORK_STORE = 'network/files/local-kv.db';
 
 /** Throws outside of `npm run test:swarm`. */
 export function swarmCluster(): SwarmCluster {
@@ -59,5 +64,9 @@ export function swarmCluster(): SwarmCluster {
     heal: order('heal'),
     kill: order('kill'),
     start: order('start'),
+    forgetNetworks(name) {
+      const { socket = '' } = facts.nodes.find((each) => each.name === name) ?? {};
+      rmSync(path.join(path.dirname(socket), 'root', NETWORK_STORE));
+    },
   };
 }

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type Docker from 'dockerode';
 import type { Test } from 'tap';
-import { INSTANCE_LABEL } from '../../../src/adapters/docker/engine/engine-names.ts';
+import { INSTANCE_LABEL, networkName } from '../../../src/adapters/docker/engine/engine-names.ts';
 import { freshDatabase } from '../database/database.ts';
 import { installationOf } from '../engine/instance.ts';
 import { eventually } from '../patience.ts';
@@ -57,10 +58,23 @@ export async function removeInstance(cluster: SwarmCluster, instance: string): P
     const { Volumes } = await engine.listVolumes({ filters: JSON.stringify(filters) as never });
     for (const { Name } of Volumes ?? []) await engine.getVolume(Name).remove({ force: true });
   }
-  for (const { Id } of await manager.listNetworks({ filters })) {
-    await manager
-      .getNetwork(Id)
+  await removeNetworks(cluster, instance, filters);
+}
+
+/** The Swarm's network first: it is made of those of the nodes. */
+async function removeNetworks(
+  cluster: SwarmCluster,
+  instance: string,
+  filters: { readonly label: string[] },
+): Promise<void> {
+  const remove = (engine: Docker, id: string) =>
+    engine
+      .getNetwork(id)
       .remove()
       .catch(() => {});
+  await remove(cluster.engineOf(), networkName(instance));
+  for (const { name } of cluster.nodes) {
+    const engine = cluster.engineOf(name);
+    for (const { Id } of await engine.listNetworks({ filters })) await remove(engine, Id);
   }
 }
