@@ -27,6 +27,10 @@ const MAKES_WITHIN_MS = 5_000;
 
 /** After these the swarm tries nothing more. */
 const NO_IMAGE = /no such image/i;
+/** Docker keeps the bridge of a network of the swarm when it dies, and then refuses to make it again. */
+const STALE_NETWORK = /network \S+ exists/i;
+const CRASHED =
+  "the node's engine kept a network from before its crash: see docs/swarm.md#after-a-crash-of-a-node";
 
 export type Services = ReturnType<typeof taskStarter>;
 
@@ -111,10 +115,14 @@ function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {
     case 'lost':
       return nodeSilent(new Error(`the node of ${name} is lost`));
     case 'ended':
-      return NO_IMAGE.test(state.why)
-        ? new ImageUnavailable(`${name}: ${state.why}`)
-        : new RuntimeFailure(`the task of ${name} ended at once: ${state.why}`);
+      return endedAtOnce(name, state.why);
   }
+}
+
+function endedAtOnce(name: string, why: string): Error {
+  if (NO_IMAGE.test(why)) return new ImageUnavailable(`${name}: ${why}`);
+  const hint = STALE_NETWORK.test(why) ? `; ${CRASHED}` : '';
+  return new RuntimeFailure(`the task of ${name} ended at once: ${why}${hint}`);
 }
 
 function lateFault({ name }: ContainerRecord, task: Task | undefined): Error {
