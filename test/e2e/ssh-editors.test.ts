@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { runOrThrow } from '../../src/adapters/docker/host/host-commands.ts';
 import { write } from '../support/folder.ts';
+import { freePort } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 import { rest, throughSocks } from '../support/ssh/socks.ts';
 import { finish, type Started, start } from '../support/ssh/ssh-programs.ts';
@@ -169,13 +169,4 @@ async function likeJetBrains(t: Test, { home }: SshScene, archive: string): Prom
   }
   master.child.kill();
   await server.ended;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import { write } from '../support/folder.ts';
+import { freePort } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 import { eventually, inside } from '../support/process/fault-scene.ts';
 import { client } from '../support/process/running-service.ts';
@@ -29,6 +31,7 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   await sharedScreen(t, scene);
   const { spawned: run } = theCommand(t, scene.address, scene.token);
   t.match(await run(['ssh', 'dev', '--', 'pwd; exit 5']), { code: 5, stdout: '/workspace\n' }, 'over HTTPS');
+  await portForward(t, scene);
   await garbage(t, scene);
   await strangers(t, scene, ssh);
   await ends(t, scene, ssh);
@@ -129,6 +132,24 @@ async function sharedScreen(t: Test, { address, dbId, token, call, home }: SshSc
   browser.socket.send(Buffer.from('echo "=$((8*8))="\r'));
   await browser.until(() => browser.output().includes('=64='));
   browser.socket.terminate();
+}
+
+/** `berth port-forward` carries bytes both ways, and its port closes with it, however it is ended. */
+async function portForward(t: Test, { address, token }: SshScene): Promise<void> {
+  const local = await freePort();
+  const forward = theCommand(t, address, token).start(['port-forward', 'dev', `${local}:3000`], 'open');
+  const content = randomBytes(200_000).toString('hex');
+  const heard = async (): Promise<string | null> => {
+    const socket = connect({ port: local, host: '127.0.0.1', allowHalfOpen: true });
+    const answer = text(socket).catch(() => null);
+    socket.end(content);
+    return await answer;
+  };
+  t.equal(await eventually(heard, Boolean), `heard ${content}`, forward.stderr());
+  t.match(forward.stderr(), `http://127.0.0.1:${local} is port 3000 of dev.`);
+  forward.kill('SIGTERM');
+  await forward.ended;
+  t.equal(await heard(), null, 'nothing listens any longer');
 }
 
 async function garbage(t: Test, { port }: SshScene): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Container } from '../../client/index.ts';
 import { type Cli, targetIn } from '../cli.ts';
 import { CliError } from '../cli-error.ts';
@@ -32,17 +32,30 @@ export async function runSsh(
     ...command,
   ];
   const env = { ...cli.io.env, ...asVariables(target) };
-  // ssh gets an interrupt itself.
-  process.on('SIGINT', () => {});
   return await new Promise((resolve, reject) => {
     const child = spawn('ssh', args, { stdio: 'inherit', env });
+    const release = passSignals(child);
     child.once('error', () =>
       reject(
         new CliError('ssh could not be started.', { next: 'Install OpenSSH: apt install openssh-client' }),
       ),
     );
-    child.once('close', (code) => resolve(code ?? SSH_FAILED));
+    child.once('close', (code) => {
+      release();
+      resolve(code ?? SSH_FAILED);
+    });
   });
 }
 
 const SSH_FAILED = 255;
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** What ends this process ends ssh: alone it would go on to forward ports. */
+function passSignals(child: ChildProcess): () => void {
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of SIGNALS) process.on(signal, pass);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, pass);
+  };
+}
