@@ -38,6 +38,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     next: 'Choose what happens to them: --containers delete, or --containers transfer --to USER',
   },
   container_not_found: { next: 'See yours: berth ls' },
+  agent_not_connected: { next: 'While berth agent runs on that machine, it comes back by itself.' },
   container_not_running: { next: 'Start it: berth start NAME' },
   container_limit_reached: { next: 'Delete one: berth rm NAME' },
   snapshot_name_taken: { next: 'See yours: berth snapshots ls' },
