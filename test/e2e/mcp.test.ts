@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { aFolder } from '../support/folder.ts';
 import { small } from '../support/process/fault-scene.ts';
 import { client, register, sharedService } from '../support/process/running-service.ts';
+import { BUILT } from '../support/service/command.ts';
 import { type McpClient, mcpOverHttp, mcpOverStdio } from '../support/service/mcp-client.ts';
 
 /** What an assistant does in a container of a real engine, by its tools alone. */
@@ -52,7 +53,7 @@ t.test('an assistant works in real containers over HTTP and over stdio', async (
   t.match(await connected.call('create_container', { name: 'dev', ...small }), { isError: false });
   await worksIn(t, connected, 'dev');
   const env = { BERTH_SERVER: service.address, BERTH_TOKEN: token, HOME: aFolder(t) };
-  const local = await mcpOverStdio(env, ['--container', 'dev']);
+  const local = await mcpOverStdio(env, ['--container', 'dev'], BUILT);
   t.teardown(() => local.client.close());
   await local.call('run_command', { command: 'pkill perl; rm -r src' });
   await worksIn(t, local, 'dev');

@@ -1,8 +1,8 @@
-import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { SOURCE } from './command.ts';
 
 /** What a tool answered: its text, and whether that is a failure. */
 export type ToolAnswer = { readonly text: string; readonly isError: boolean };
@@ -28,15 +28,16 @@ export async function mcpClient(transport: Transport): Promise<McpClient> {
   };
 }
 
-/** Connected to `berth mcp`, from its sources. */
+/** Connected to `berth mcp`. */
 export const mcpOverStdio = (
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  program = SOURCE,
 ): Promise<McpClient> =>
   mcpClient(
     new StdioClientTransport({
       command: process.execPath,
-      args: [path.resolve('src/cli/berth.ts'), 'mcp', ...args],
+      args: [program, 'mcp', ...args],
       env: { ...env },
       stderr: 'ignore',
     }),
