@@ -88,5 +88,5 @@ async function isConfining(
       },
     );
   };
-  return await onNode(confines(calls, trial));
+  return await onNode(confines(calls, manager.calls, trial));
 }

@@ -54,7 +54,7 @@ t.test('a container is a service without a task, pinned to the node of its volum
         Resources: { Limits: { NanoCPUs: 2e9, MemoryBytes: 512 * 1024 ** 2, Pids: 512 } },
         ContainerSpec: {
           Image: /^sha256:/,
-          Env: ['LANG=C.UTF-8', 'GIVEN=a {{"{{"}}.Node.ID}}', 'HOME=/workspace'],
+          Env: ['LANG=C.UTF-8', 'GIVEN={{"a {{.Node.ID}}"}}', 'HOME=/workspace'],
           Init: true,
           CapabilityDrop: ['ALL'],
           Privileges: { NoNewPrivileges: true },
@@ -188,6 +188,15 @@ t.test('a start on a volume that is gone makes no empty one', async (t) => {
   volumes.clear();
   await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /is not on its node/ });
   t.equal(tasks.length, 0);
+});
+
+t.test('a start names the image that its node has now', async (t) => {
+  const { runtime, spec, services, images } = await scene(t);
+  const handle = await runtime.create(spec);
+  const [made] = images.splice(0, 1, `sha256:${'2'.repeat(64)}`);
+  t.match(onlyService(services).Spec.TaskTemplate, { ContainerSpec: { Image: made } });
+  await runtime.start(handle);
+  t.match(onlyService(services).Spec.TaskTemplate, { ContainerSpec: { Image: images[0] } });
 });
 
 t.test('another generation does not start beside a running one', async (t) => {

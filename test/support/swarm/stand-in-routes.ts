@@ -6,8 +6,6 @@ type Request = { readonly name: string; readonly body: Body; readonly query: URL
 /** Method, path, and what is answered; the path's group is the `name`. */
 export type Route = readonly [string, RegExp, (request: Request) => Answer];
 
-const IMAGE = `sha256:${'1'.repeat(64)}`;
-
 const found = (value: unknown): Answer =>
   value === undefined || value === false
     ? { status: 404, body: { message: 'not found' } }
@@ -149,7 +147,7 @@ const containerRoutes = ({ containers, end, behaviour }: SwarmState): readonly R
   ],
 ];
 
-const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
+const nodeRoutes = ({ behaviour, images }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
   ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
   [
@@ -171,7 +169,13 @@ const nodeRoutes = ({ behaviour }: SwarmState): readonly Route[] => [
         },
       ]),
   ],
-  ['GET', /^\/images\/(.+)\/json$/, () => found({ Id: IMAGE })],
+  [
+    'GET',
+    /^\/images\/(.+)\/json$/,
+    // All names are of the newest.
+    ({ name }) =>
+      found(name.startsWith('sha256:') && !images.includes(name) ? undefined : { Id: images.at(-1) }),
+  ],
 ];
 
 /** Docker's API as far as Berth uses it: words, codes and lives of tasks are those of Docker 20.10.24, and containers those of 25. */

@@ -90,6 +90,8 @@ export function swarmState() {
     configs: new Map<string, Body>(),
     volumes: new Map<string, Body>(),
     networks: new Map<string, Body>(),
+    /** The ids of the node's images. */
+    images: [`sha256:${'1'.repeat(64)}`],
     end,
     /** What the swarm does after an update. */
     scaled(service: Service, before: Service): void {

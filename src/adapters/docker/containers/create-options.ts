@@ -97,7 +97,7 @@ export function limitsOf(
   };
 }
 
-const toolsMount = (volume: string | null): Docker.MountConfig =>
+export const toolsMount = (volume: string | null): Docker.MountConfig =>
   volume === null ? [] : [{ Type: 'volume', Source: volume, Target: TOOLS_FOLDER, ReadOnly: true }];
 
 const hostConfig = (spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig => ({

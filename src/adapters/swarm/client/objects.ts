@@ -1,3 +1,5 @@
+import type Docker from 'dockerode';
+
 /** What Berth reads of a swarm's objects. */
 
 /** The labels of an object, by which an installation knows its own. */
@@ -13,12 +15,22 @@ export type SwarmNode = {
   };
 };
 
+/** What a start changes of a service's container. */
+export type ServiceContainer = {
+  /** By its id. */
+  readonly Image: string;
+  readonly Mounts: readonly (Partial<Docker.MountSettings> & Pick<Docker.MountSettings, 'Target'>)[];
+};
+
 /** Only what Berth changes; the rest of a specification goes back as it came. */
 export type ServiceSpec = {
   readonly Name: string;
   readonly Labels: Labels;
   readonly Mode: { readonly Replicated: { readonly Replicas: number } };
-  readonly TaskTemplate: { readonly ForceUpdate?: number } & Readonly<Record<string, unknown>>;
+  readonly TaskTemplate: {
+    readonly ForceUpdate?: number;
+    readonly ContainerSpec: ServiceContainer;
+  } & Readonly<Record<string, unknown>>;
 } & Readonly<Record<string, unknown>>;
 
 export type Service = {

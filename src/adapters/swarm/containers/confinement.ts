@@ -2,13 +2,16 @@ import type Docker from 'dockerode';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { inspect } from '../../docker/containers/create-container.ts';
 import { type EngineCalls, LIMITS } from '../../docker/engine/engine-client.ts';
+import { compareVersions } from '../../docker/engine/engine-probe.ts';
 import { runOneShot } from '../../docker/engine/one-shot-container.ts';
 import { dockerPrograms } from '../../docker/exec/container-programs.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
 
 const NO_NEW_PRIVILEGES = 'no-new-privileges';
+/** Engines of an older API ignore the limits and capabilities of a service without a word. */
+const OLDEST_API = '1.41';
 /** The first API by which a service confines its tasks. */
-const CONFINING_API = [1, 44] as const;
+const CONFINING_API = '1.44';
 const TRIAL_SECONDS = 20;
 
 /** Prints 1 when programs of the container gain no privileges: old engines do not tell. */
@@ -16,7 +19,7 @@ const CONFINED = `while read -r name value; do [ "$name" != NoNewPrivs: ] || ech
 
 /** What to do about a node whose containers could gain privileges. */
 export const CONFINE =
-  'update its engine to 25 or newer, or set "no-new-privileges": true in its daemon.json and restart it';
+  'update its engine and the managers to 25 or newer, or to 20.10 with "no-new-privileges": true in its daemon.json';
 
 /** Engines whose daemon confines all containers, as a trial has shown. */
 const proven = new WeakSet<EngineCalls>();
@@ -25,10 +28,18 @@ type Trial = { readonly instanceId: string; readonly image: string };
 
 /**
  * Whether the containers of an engine gain no privileges: because a service can ask for it, or by a trial. Without an
- * image for that only each start shows it.
+ * image for that only each start shows it. `manager`: the engine that hands the services out.
  */
-export async function confines(calls: EngineCalls, trial: () => Promise<Trial | null>): Promise<boolean> {
-  if (proven.has(calls) || (await canAsk(calls))) return true;
+export async function confines(
+  calls: EngineCalls,
+  manager: EngineCalls,
+  trial: () => Promise<Trial | null>,
+): Promise<boolean> {
+  if (proven.has(calls)) return true;
+  const apis = await Promise.all([apiOf(calls), apiOf(manager)]);
+  const isFrom = (oldest: string) => apis.every((api) => compareVersions(api, oldest) >= 0);
+  if (!isFrom(OLDEST_API)) return false;
+  if (isFrom(CONFINING_API)) return true;
   const given = await trial();
   if (given === null) return true;
   const isConfined = await tried(calls, given);
@@ -36,12 +47,11 @@ export async function confines(calls: EngineCalls, trial: () => Promise<Trial | 
   return isConfined;
 }
 
-async function canAsk({ docker, read }: EngineCalls): Promise<boolean> {
+async function apiOf({ docker, read }: EngineCalls): Promise<string> {
   const { ApiVersion = '' } = await read(LIMITS.inspect, (abortSignal) =>
     (docker.version as (options: object) => Promise<{ ApiVersion?: string }>)({ abortSignal }),
   );
-  const [major = 0, minor = 0] = ApiVersion.split('.').map(Number);
-  return major > CONFINING_API[0] || (major === CONFINING_API[0] && minor >= CONFINING_API[1]);
+  return ApiVersion;
 }
 
 /** In a container for which nothing is asked. */

@@ -8,6 +8,7 @@ import { swarmDisk } from '../volumes/container-disk.ts';
 import { swarmObserver } from './container-observer.ts';
 import { createService } from './create-service.ts';
 import { containersOnNodes } from './node-containers.ts';
+import { offerOf } from './node-offer.ts';
 import { startChecks } from './start-checks.ts';
 
 /** Containers as services of one swarm, with all that belongs to them. */
@@ -43,7 +44,8 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
       await volumes.require(record.volume, record.nodeId);
       await checks.requireAlone(record);
       locator.forget(runtimeId);
-      const task = await services.start(record, cpuMillicores);
+      const offer = await offerOf(swarm, record, cpuMillicores);
+      const task = await services.start(record, offer);
       await onNodes.confine(record, task, cpuMillicores).catch(async (error: unknown) => {
         await services.end(record);
         throw error;

@@ -8,6 +8,9 @@ export const NODE_LABEL = 'berth.node';
 /** On a service: the limits that its container has now, or at its next start. */
 export const RESOURCES_LABEL = 'berth.resources';
 
+/** On a service: the image that was asked for; its tasks name one by its id. */
+export const IMAGE_LABEL = 'berth.image';
+
 /** A service's name has at most 63 characters. */
 const NAME_DIGITS = 48;
 

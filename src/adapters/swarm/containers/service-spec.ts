@@ -4,6 +4,7 @@ import {
   createOptions,
   MAX_PROCESSES,
   type RuntimeSettings,
+  toolsMount,
 } from '../../docker/containers/create-options.ts';
 import {
   DB_ID_LABEL,
@@ -12,8 +13,9 @@ import {
   OPERATION_LABEL,
   OWNER_LABEL,
 } from '../../docker/engine/engine-names.ts';
-import type { ServiceSpec } from '../client/objects.ts';
-import { NODE_LABEL, RESOURCES_LABEL, VOLUME_LABEL } from './names.ts';
+import { TOOLS_FOLDER } from '../../scripts/terminals/tmux/tmux-volume-scripts.ts';
+import type { ServiceContainer, ServiceSpec } from '../client/objects.ts';
+import { IMAGE_LABEL, NODE_LABEL, RESOURCES_LABEL, VOLUME_LABEL } from './names.ts';
 
 const MIB = 1024 * 1024;
 const NS_PER_SECOND = 1_000_000_000;
@@ -43,6 +45,7 @@ export function serviceSpecOf(spec: ContainerSpec, name: string, placed: Placed)
       [GENERATION_LABEL]: String(spec.generation),
       [VOLUME_LABEL]: spec.volume,
       [NODE_LABEL]: nodeId,
+      [IMAGE_LABEL]: spec.image,
       [RESOURCES_LABEL]: JSON.stringify(spec.resources),
       ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
       ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
@@ -63,7 +66,10 @@ export function serviceSpecOf(spec: ContainerSpec, name: string, placed: Placed)
   };
 }
 
-function containerOf(spec: ContainerSpec, { imageId, settings }: Placed): object {
+function containerOf(
+  spec: ContainerSpec,
+  { imageId, settings }: Placed,
+): ServiceContainer & Readonly<Record<string, unknown>> {
   const options = createOptions(spec, settings);
   const host = options.HostConfig ?? {};
   return {
@@ -72,7 +78,7 @@ function containerOf(spec: ContainerSpec, { imageId, settings }: Placed): object
     Command: options.Entrypoint,
     Dir: options.WorkingDir,
     User: options.User,
-    Env: options.Env?.map(literal),
+    Env: options.Env?.map(literalValue),
     Labels: options.Labels,
     Init: true,
     StopSignal: options.StopSignal,
@@ -91,8 +97,15 @@ function containerOf(spec: ContainerSpec, { imageId, settings }: Placed): object
   };
 }
 
-/** A swarm replaces `{{…}}` in the environment and the host name by what it knows. */
-const literal = (text: string): string => text.replaceAll('{{', '{{"{{"}}');
+/** A swarm evaluates `{{…}}` in values of the environment and in the host name: a quoted text is that text. */
+const literal = (text: string): string =>
+  text.includes('{{') ? `{{${JSON.stringify(text.toWellFormed())}}}` : text;
+
+/** Only the value of a variable is replaced. */
+function literalValue(variable: string): string {
+  const at = variable.indexOf('=') + 1;
+  return variable.slice(0, at) + literal(variable.slice(at));
+}
 
 const limitsOf = ({ memoryMb, cpuMillicores }: Resources, hostCpuMillicores: number) => ({
   NanoCPUs: Math.min(cpuMillicores, hostCpuMillicores) * 1_000_000,
@@ -100,20 +113,36 @@ const limitsOf = ({ memoryMb, cpuMillicores }: Resources, hostCpuMillicores: num
   Pids: MAX_PROCESSES,
 });
 
-/** The specification by which one start makes a task: with the limits that the container should have now. */
-export function started(spec: ServiceSpec, resources: Resources, hostCpuMillicores: number): ServiceSpec {
+/** What the next task gets from its node. */
+export type NodeOffer = Pick<Placed, 'imageId'> & {
+  readonly cpuMillicores: number;
+  /** null while the node cannot have one: then the task gets that of the last start. */
+  readonly toolsVolume: string | null;
+};
+
+/** The specification by which one start makes a task: with what the container should have now. */
+export function started(spec: ServiceSpec, resources: Resources, offer: NodeOffer): ServiceSpec {
   const { TaskTemplate } = spec;
   return {
     ...spec,
     Mode: { Replicated: { Replicas: 1 } },
     TaskTemplate: {
       ...TaskTemplate,
-      Resources: { Limits: limitsOf(resources, hostCpuMillicores) },
+      ContainerSpec: { ...TaskTemplate.ContainerSpec, ...mounted(TaskTemplate.ContainerSpec, offer) },
+      Resources: { Limits: limitsOf(resources, offer.cpuMillicores) },
       // Without it a swarm may never make the task when the last one has just ended.
       ForceUpdate: (TaskTemplate.ForceUpdate ?? 0) + 1,
     },
   };
 }
+
+const mounted = ({ Mounts }: ServiceContainer, { imageId, toolsVolume }: NodeOffer): ServiceContainer => ({
+  Image: imageId,
+  Mounts:
+    toolsVolume === null
+      ? Mounts
+      : [...Mounts.filter(({ Target }) => Target !== TOOLS_FOLDER), ...toolsMount(toolsVolume)],
+});
 
 /** null when it asks for no task already. */
 export const stopped = (spec: ServiceSpec): ServiceSpec | null =>

@@ -10,7 +10,7 @@ import type { Manager } from '../client/manager.ts';
 import { nodeSilent } from '../client/nodes.ts';
 import type { ServiceSpec, Task } from '../client/objects.ts';
 import type { ContainerRecord } from './records.ts';
-import { started, stopped } from './service-spec.ts';
+import { type NodeOffer, started, stopped } from './service-spec.ts';
 import { isWanted, mayRun, startOf, taskState } from './task-states.ts';
 
 export type Patience = {
@@ -45,7 +45,7 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
    */
   async function begin(
     { name, runtimeId, resources }: ContainerRecord,
-    cpuMillicores: number,
+    offer: NodeOffer,
     makesUntilMs: number,
   ): Promise<number | null> {
     const service = await manager.service(name);
@@ -57,15 +57,15 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
     if (tasks.some(mayRun)) return null;
     const mayMake = isUp(service.Spec) && current.length === 0 && performance.now() < makesUntilMs;
     if (mayMake) return null;
-    const spec = started(service.Spec, resources, cpuMillicores);
+    const spec = started(service.Spec, resources, offer);
     return (await manager.tryUpdate(service, spec)) ? now + 1 : null;
   }
 
   return {
     /** Resolves with the running task. One that does not start is not asked for any more. */
-    async start(record: ContainerRecord, cpuMillicores: number): Promise<Task> {
+    async start(record: ContainerRecord, offer: NodeOffer): Promise<Task> {
       const makesUntilMs = performance.now() + MAKES_WITHIN_MS;
-      const number = await poll(() => begin(record, cpuMillicores, makesUntilMs), endLimits);
+      const number = await poll(() => begin(record, offer, makesUntilMs), endLimits);
       if (number === null) throw nodeSilent(new Error(`an earlier task of ${record.name} may still run`));
       let seen: Task | undefined;
       const verdict = async (): Promise<Task | Error | null> => {

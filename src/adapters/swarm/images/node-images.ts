@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
+import { unlessAborted } from '../../../concurrency/timeout.ts';
 import { ImageUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
 import { followToEnd } from '../../docker/engine/engine-progress.ts';
@@ -11,6 +12,9 @@ export async function imageIdOn(calls: EngineCalls, reference: string): Promise<
   );
   return info?.Id ?? null;
 }
+
+/** A base image over a slow line between nodes. */
+const COPY_SECONDS = 600;
 
 /** What each engine has copied, since engines may name one image by different ids. */
 const copied = new WeakMap<EngineCalls, Set<string>>();
@@ -44,8 +48,21 @@ async function followManager(calls: EngineCalls, reference: string, manager: Eng
   if (newest == null || newest === present) return;
   const done = copied.get(calls) ?? new Set();
   if (present !== null && done.has(`${reference} ${newest}`)) return;
-  await obtained(copyImage(manager, calls, reference), reference);
+  await obtained(copyOnce(manager, calls, reference), reference);
   copied.set(calls, done.add(`${reference} ${newest}`));
+}
+
+/** The copies under way of each engine, which all who need one share. */
+const copying = new WeakMap<EngineCalls, Map<string, Promise<void>>>();
+
+async function copyOnce(from: EngineCalls, to: EngineCalls, reference: string): Promise<void> {
+  const ofEngine = copying.get(to) ?? new Map<string, Promise<void>>();
+  copying.set(to, ofEngine);
+  const before = ofEngine.get(reference);
+  if (before !== undefined) return await before;
+  const copy = copyImage(from, to, reference).finally(() => ofEngine.delete(reference));
+  ofEngine.set(reference, copy);
+  await copy;
 }
 
 async function obtained(work: Promise<void>, image: string): Promise<void> {
@@ -56,9 +73,16 @@ async function obtained(work: Promise<void>, image: string): Promise<void> {
 
 /** No registry has images that Berth makes: each node gets them from the manager. */
 async function copyImage(from: EngineCalls, to: EngineCalls, reference: string): Promise<void> {
-  const archive = (await from.docker.getImage(reference).get()) as Readable;
+  const limit = AbortSignal.timeout(COPY_SECONDS * 1000);
+  const archive = (await unlessAborted(limit, from.docker.getImage(reference).get())) as Readable;
+  // An archive that ends too early would leave its upload open for good.
+  const broken = new AbortController();
+  finished(archive, (error) => {
+    if (error) broken.abort(error);
+  });
+  const abortSignal = AbortSignal.any([limit, broken.signal]);
   try {
-    await followToEnd(await to.docker.loadImage(archive), () => {});
+    await followToEnd(await to.docker.loadImage(archive, { abortSignal }), () => {});
   } finally {
     archive.destroy();
   }
