@@ -13,6 +13,8 @@ export type FirewallPlan = {
   readonly bridge: string;
   readonly subnet: string;
   readonly openings: readonly Opening[];
+  /** Addresses of other machines that are closed besides the internal networks. */
+  readonly closed?: readonly string[];
   /** A private engine: nobody else translates addresses or forwards this bridge's traffic. */
   readonly isRouter: boolean;
 };
@@ -59,7 +61,9 @@ export function restoreScript(plan: FirewallPlan, saved: string): string {
     `-A ${forward} -i ${bridge} -o ${bridge} -j DROP`,
     `-A ${forward} -o ${bridge} -m conntrack --ctstate ESTABLISHED,RELATED -j ACCEPT`,
     `-A ${forward} -o ${bridge} -j DROP`,
-    ...INTERNAL_NETWORKS.map((network) => `-A ${forward} -i ${bridge} -d ${network} -j DROP`),
+    ...[...INTERNAL_NETWORKS, ...(plan.closed ?? [])].map(
+      (network) => `-A ${forward} -i ${bridge} -d ${network} -j DROP`,
+    ),
     ...(plan.isRouter ? [`-A ${forward} -i ${bridge} -s ${subnet} -j ACCEPT`] : []),
     ...missingHooks('filter', plan, saved),
   ];

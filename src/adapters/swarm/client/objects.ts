@@ -7,8 +7,12 @@ export type Labels = Readonly<Record<string, string>>;
 
 export type SwarmNode = {
   readonly ID: string;
+  /** It changes whenever the node's engine joins again, as after its restart. */
+  readonly Version?: { readonly Index: number };
   readonly Spec: { readonly Availability?: 'active' | 'pause' | 'drain' };
   readonly Status: { readonly State?: string; readonly Addr?: string };
+  /** Of managers. `Addr`: with a port. */
+  readonly ManagerStatus?: { readonly Addr?: string };
   readonly Description: {
     readonly Hostname?: string;
     readonly Resources?: { readonly NanoCPUs?: number; readonly MemoryBytes?: number };

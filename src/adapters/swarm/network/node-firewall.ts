@@ -1,10 +1,15 @@
+import { isIPv4 } from 'node:net';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { within } from '../../../concurrency/timeout.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { bridgeName, chainName } from '../../docker/engine/engine-names.ts';
 import type { Run } from '../../docker/host/host-commands.ts';
 import { applyFirewall } from '../../docker/network/firewall.ts';
 import { changedRules, neededOpenings, resolverOpenings } from '../../docker/network/firewall-rules.ts';
 import { configuredResolvers, ownAddresses } from '../../docker/network/host-network.ts';
+import { isWithin } from '../../docker/network/subnet.ts';
+import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Manager } from '../client/manager.ts';
 import { hostnameOfNode, isReady, isSilent, type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
@@ -13,6 +18,8 @@ import { onHostOf } from './node-host.ts';
 import type { NodeNetworks } from './node-networks.ts';
 
 const AT_A_TIME = 4;
+/** Of one node: others do not wait longer for it. */
+const NODE_MS = 120_000;
 
 export type NodeFirewalls = {
   /**
@@ -20,7 +27,10 @@ export type NodeFirewalls = {
    * the last time. Throws when a node refuses, after the others have them.
    */
   assertAll(): Promise<readonly string[]>;
-  /** Sets the rules of one node before its first container, once. A refusal is for `assertAll` to report. */
+  /**
+   * Sets the rules of a node before a container starts there, once for each time that its engine joins the swarm. Throws
+   * when they cannot be set: no container starts without them.
+   */
   readyOn(nodeId: string): Promise<void>;
 };
 
@@ -33,19 +43,30 @@ export function nodeFirewalls(
   { instanceId, toolsImage: image }: FirewallSettings,
 ): NodeFirewalls {
   const kept = new Map<string, readonly string[]>();
-  const first = new Map<string, Promise<unknown>>();
+  /** By node: its version when the rules were set. */
+  const readyAt = new Map<string, number>();
+  const setting = new Map<string, Promise<unknown>>();
 
-  async function assert({ ID }: Pick<SwarmNode, 'ID'>): Promise<readonly string[]> {
+  async function set({ ID }: SwarmNode): Promise<readonly string[]> {
     if (image === null) return [];
     const calls = await nodes.engineOf(ID);
     await networks.repairOn(ID);
     const subnet = await onNode(networks.subnetOn(calls));
     if (subnet === null) return [];
     await onNode(ensureImage(calls, image, manager.calls));
-    const { before, after } = await onNode(applied(calls, { instanceId, image, subnet }));
+    const closed = (await nodes.list()).flatMap(publicAddressesOf);
+    const { before, after } = await onNode(applied(calls, { instanceId, image, subnet, closed }));
     const last = kept.get(ID);
     kept.set(ID, after);
     return last === undefined ? [] : changedRules(last, before);
+  }
+
+  async function assert(node: SwarmNode): Promise<readonly string[]> {
+    readyAt.delete(node.ID);
+    const changed = await within(NODE_MS, set(node), null);
+    if (changed === null) throw new RuntimeFailure(`not done within ${NODE_MS / 1000} s`);
+    readyAt.set(node.ID, versionOf(node));
+    return changed;
   }
 
   return {
@@ -57,7 +78,7 @@ export function nodeFirewalls(
         try {
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));
         } catch (error) {
-          // Its rules stay, and its administrator knows of it by the health of the swarm.
+          // Its administrator knows of it by the health of the swarm, and `readyOn` sets its rules when it is back.
           if (isSilent(error)) return;
           faults.push(new Error(`node ${name}: ${String(error)}`, { cause: error }));
         }
@@ -67,23 +88,46 @@ export function nodeFirewalls(
       return changed;
     },
     async readyOn(nodeId) {
-      if (kept.has(nodeId)) return;
-      const setting = first.get(nodeId) ?? assert({ ID: nodeId }).catch(() => []);
-      first.set(nodeId, setting);
-      await setting;
-      first.delete(nodeId);
+      const node = await nodes.require(nodeId);
+      if (readyAt.get(nodeId) === versionOf(node)) return;
+      const present = setting.get(nodeId) ?? assert(node).finally(() => setting.delete(nodeId));
+      setting.set(nodeId, present);
+      await present.catch((cause: unknown) => {
+        if (isSilent(cause)) throw cause;
+        const words = `the packet filter of node ${hostnameOfNode(node)} is not set: ${String(cause)}`;
+        throw new RuntimeFailure(words, { cause });
+      });
     },
   };
 }
 
-type Given = { readonly instanceId: string; readonly image: string; readonly subnet: string };
+const versionOf = ({ Version }: SwarmNode): number => Version?.Index ?? 0;
 
-const applied = (calls: EngineCalls, { instanceId, image, subnet }: Given) =>
+/** Other nodes trust a node, whose address its containers have towards them. */
+const publicAddressesOf = ({ Status, ManagerStatus }: SwarmNode): readonly string[] =>
+  [...new Set([Status.Addr, ManagerStatus?.Addr?.split(':')[0]])].filter(
+    (address) =>
+      address !== undefined &&
+      isIPv4(address) &&
+      address !== '0.0.0.0' &&
+      !isWithin(address, INTERNAL_NETWORKS),
+  ) as readonly string[];
+
+type Given = {
+  readonly instanceId: string;
+  readonly image: string;
+  readonly subnet: string;
+  /** Addresses of nodes. */
+  readonly closed: readonly string[];
+};
+
+const applied = (calls: EngineCalls, { instanceId, image, subnet, closed }: Given) =>
   onHostOf({ calls, instanceId, image }, async (run) => {
     const plan = {
       chain: chainName(instanceId),
       bridge: bridgeName(instanceId),
       subnet,
+      closed,
       openings: await openingsOf(run),
       isRouter: false,
     };

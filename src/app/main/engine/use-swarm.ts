@@ -20,7 +20,7 @@ import { BY_PACKET_FILTER, type Closing, NOT_TESTED, watchIsolation } from './is
 
 const AGAIN_MS = 5_000;
 /** Each time a container on each node looks at its packet filter. */
-const RULES_EVERY_MS = 300_000;
+const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
 
 const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
