@@ -6,7 +6,7 @@ import { type Manager, swarmManager } from './client/manager.ts';
 import { type NodeAddresses, type Nodes, onNode, swarmNodes } from './client/nodes.ts';
 import { confines } from './containers/confinement.ts';
 import { containerLocator, type Locate } from './containers/locate.ts';
-import { chooseNode, type MayPlace } from './containers/placement.ts';
+import { type MayPlace, nodeChooser } from './containers/placement.ts';
 import { containerRecords, type Records } from './containers/records.ts';
 import { type Patience, type Services, taskStarter } from './containers/services.ts';
 import { ensureImage } from './images/node-images.ts';
@@ -53,8 +53,7 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const records = containerRecords(manager, instanceId);
   const networks = nodeNetworks(manager, nodes, settings);
   const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);
-  const choose = (volumes: ReadonlyMap<string, number>) =>
-    chooseNode(nodes, volumes, (node) => mayPlace(node).catch(() => false));
+  const choose = nodeChooser(nodes, (node) => mayPlace(node).catch(() => false));
   return {
     settings,
     manager,

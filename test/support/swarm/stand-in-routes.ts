@@ -1,5 +1,5 @@
 import type { Service, ServiceSpec } from '../../../src/adapters/swarm/client/objects.ts';
-import { type Body, type Labelled, NODE, type SwarmState } from './stand-in-state.ts';
+import type { Body, Labelled, SwarmState } from './stand-in-state.ts';
 
 export type Answer = { readonly status: number; readonly body?: unknown };
 type Request = { readonly name: string; readonly body: Body; readonly query: URLSearchParams };
@@ -147,7 +147,29 @@ const containerRoutes = ({ containers, end, behaviour }: SwarmState): readonly R
   ],
 ];
 
-const nodeRoutes = ({ behaviour, images }: SwarmState): readonly Route[] => [
+/** Containers that Berth itself makes, and programs in them that print nothing. */
+const ownContainerRoutes = ({ containers, newId, behaviour }: SwarmState): readonly Route[] => [
+  [
+    'POST',
+    /^\/containers\/create$/,
+    ({ body, query }) => {
+      const [Id, Name] = [newId(), query.get('name') ?? newId()];
+      if (containers.some((each) => each.Name === Name))
+        return { status: 409, body: { message: 'conflict' } };
+      containers.push({ Id, Name, Labels: body.Labels ?? {}, State: 'created', Memory: 0 });
+      return { status: 201, body: { Id } };
+    },
+  ],
+  ['POST', /^\/containers\/([^/]+)\/start$/, () => ({ status: 204 })],
+  ['POST', /^\/containers\/([^/]+)\/exec$/, () => ({ status: 201, body: { Id: newId() } })],
+  [
+    'GET',
+    /^\/exec\/([^/]+)\/json$/,
+    ({ name }) => found({ ID: name, Running: behaviour.hangs, ExitCode: behaviour.hangs ? null : 0, Pid: 1 }),
+  ],
+];
+
+const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
   ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
   [
@@ -155,26 +177,31 @@ const nodeRoutes = ({ behaviour, images }: SwarmState): readonly Route[] => [
     /^\/swarm$/,
     () => found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } }),
   ],
-  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: NODE, ControlAvailable: behaviour.isManager } })],
+  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: nodeId, ControlAvailable: behaviour.isManager } })],
   [
     'GET',
     /^\/nodes$/,
     () =>
       found([
         {
-          ID: NODE,
+          ID: nodeId,
+          Version: { Index: behaviour.joins },
           Spec: { Availability: 'active' },
           Status: { State: behaviour.nodeState, Addr: '10.0.0.1' },
           Description: { Hostname: 'one', Resources: { NanoCPUs: 4e9, MemoryBytes: 8e9 } },
         },
+        ...otherNodes,
       ]),
   ],
   [
     'GET',
     /^\/images\/(.+)\/json$/,
     // All names are of the newest.
-    ({ name }) =>
-      found(name.startsWith('sha256:') && !images.includes(name) ? undefined : { Id: images.at(-1) }),
+    ({ name }) => {
+      const isAbsent =
+        name === behaviour.missingImage || (name.startsWith('sha256:') && !images.includes(name));
+      return found(isAbsent ? undefined : { Id: images.at(-1) });
+    },
   ],
 ];
 
@@ -183,6 +210,7 @@ export const routesOf = (state: SwarmState): readonly Route[] => [
   ...nodeRoutes(state),
   ...serviceRoutes(state),
   ...containerRoutes(state),
+  ...ownContainerRoutes(state),
   ...named(state.configs, 'configs', (Spec) => ({ ID: Spec['Name'], Spec })),
   ...named(state.volumes, 'volumes', (volume) => volume),
   ...named(state.networks, 'networks', (network) => network),

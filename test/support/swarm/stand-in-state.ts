@@ -1,4 +1,4 @@
-import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
+import type { Service, ServiceSpec, SwarmNode, Task } from '../../../src/adapters/swarm/client/objects.ts';
 
 export const NODE = 'n1n1n1n1n1n1n1n1n1n1n1n1n';
 
@@ -11,6 +11,12 @@ export type Behaviour = {
   taskState: string;
   taskError: string | undefined;
   nodeState: string;
+  /** The node's version: its engine has joined so often. */
+  joins: number;
+  /** Whether programs that an exec starts never end. */
+  hangs: boolean;
+  /** The image that no container can be made from. */
+  missingImage: string | null;
   isManager: boolean;
   heartbeatSeconds: number;
   /** Of each container. */
@@ -22,6 +28,7 @@ export type Behaviour = {
 type StandInContainer = {
   readonly Id: string;
   readonly Labels: Readonly<Record<string, string>>;
+  readonly Name?: string;
   State: string;
   Memory: number;
 };
@@ -35,13 +42,16 @@ type TaskTemplate = ServiceSpec['TaskTemplate'] & {
 export type SwarmState = ReturnType<typeof swarmState>;
 
 /** What a swarm of one node has, and the life of its tasks. */
-export function swarmState() {
+export function swarmState(nodeId: string) {
   const tasks: StandInTask[] = [];
   const containers: StandInContainer[] = [];
   const behaviour: Behaviour = {
     taskState: 'running',
     taskError: undefined,
     nodeState: 'ready',
+    joins: 1,
+    hangs: false,
+    missingImage: null,
     isManager: true,
     heartbeatSeconds: 60,
     securityOptions: ['no-new-privileges=true'],
@@ -65,7 +75,7 @@ export function swarmState() {
       of: Spec.Name,
       ID: newId(),
       CreatedAt: Timestamp,
-      NodeID: NODE,
+      NodeID: nodeId,
       DesiredState: 'running',
       Spec: { ForceUpdate },
       Status: { State: behaviour.taskState, Timestamp, ...Err, ContainerStatus: { ContainerID: Id } },
@@ -83,6 +93,12 @@ export function swarmState() {
   }
 
   return {
+    nodeId,
+    /** As the manager lists them, besides its own. */
+    otherNodes: [] as SwarmNode[],
+    /** What was written to each program that an exec started. */
+    execs: [] as string[],
+    newId,
     behaviour,
     tasks,
     containers,

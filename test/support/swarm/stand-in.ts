@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type Answer, type Route, routesOf } from './stand-in-routes.ts';
-import { swarmState } from './stand-in-state.ts';
+import { NODE, type SwarmState, swarmState } from './stand-in-state.ts';
 
 async function answerOf(routes: readonly Route[], request: IncomingMessage): Promise<Answer> {
   const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://swarm');
@@ -22,11 +23,28 @@ async function reply(routes: readonly Route[], request: IncomingMessage, respons
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
+/** The program of an exec: it ends when its input does, unless programs hang. */
+function runProgram({ execs, behaviour }: SwarmState, socket: Duplex, head: Buffer): void {
+  const input: Buffer[] = [head];
+  socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+  socket.on('error', () => {});
+  socket.on('data', (data: Buffer) => void input.push(data));
+  socket.on('end', () => {
+    execs.push(Buffer.concat(input).toString());
+    if (!behaviour.hangs) socket.end();
+  });
+}
+
 /** A swarm of one node that answers Docker's API. What it cannot show is tested on real swarms. */
-export async function standInSwarm() {
-  const state = swarmState();
+export async function standInSwarm(nodeId = NODE) {
+  const state = swarmState(nodeId);
   const routes = routesOf(state);
   const server = createServer((request, response) => void reply(routes, request, response));
+  const programs = new Set<Duplex>();
+  server.on('upgrade', (_request, socket, head) => {
+    programs.add(socket);
+    runProgram(state, socket, head);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -35,6 +53,7 @@ export async function standInSwarm() {
     address: { host: '127.0.0.1', port, tls: null },
     close: async (): Promise<void> => {
       server.closeAllConnections();
+      for (const program of programs) program.destroy();
       server.close();
       await once(server, 'close');
     },

@@ -27,6 +27,8 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
       if (record === null) return { kind: 'gone' };
       const [tasks, all] = await Promise.all([manager.tasks(record.name), nodes.list()]);
       const nodeState = stateOf(all, record);
+      // Another container finds the volume, should its machine be another node now.
+      if (nodeState === 'removed') return { kind: 'gone' };
       const isBack = nodeState === 'ready' && presentState(tasks)?.kind === 'lost';
       if (isBack && (await onNodes.running(record)).length === 0) return ENDED_UNSEEN;
       return observed(tasks, nodeState);

@@ -3,8 +3,10 @@ import type { ContainerEngine } from '../../../ports/containers/container-engine
 import type { ContainerSnapshots } from '../../../ports/containers/container-images.ts';
 import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
 import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
+import { onNode } from '../client/nodes.ts';
 import type { Swarm } from '../swarm.ts';
 import { swarmDisk } from '../volumes/container-disk.ts';
+import { holdVolume } from '../volumes/volume-holder.ts';
 import { swarmObserver } from './container-observer.ts';
 import { createService } from './create-service.ts';
 import { containersOnNodes } from './node-containers.ts';
@@ -32,7 +34,7 @@ export const SWARM_CAPABILITIES: EngineCapabilities = {
 };
 
 function lifecycle(swarm: Swarm): ContainerRuntime {
-  const { manager, records, services, volumes, locator, settings } = swarm;
+  const { manager, nodes, records, services, volumes, firewalls, locator, settings } = swarm;
   const { node } = settings;
   const onNodes = containersOnNodes(swarm);
   const checks = startChecks(swarm);
@@ -42,9 +44,11 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
       const record = await records.require(runtimeId);
       const cpuMillicores = await checks.requireReady(record);
       await volumes.require(record.volume, record.nodeId);
+      await firewalls.readyOn(record.nodeId);
       await checks.requireAlone(record);
       locator.forget(runtimeId);
       const offer = await offerOf(swarm, record, cpuMillicores);
+      await onNode(holdVolume(await nodes.engineOf(record.nodeId), record.service.Spec, offer.imageId));
       const task = await services.start(record, offer);
       await onNodes.confine(record, task, cpuMillicores).catch(async (error: unknown) => {
         await services.end(record);

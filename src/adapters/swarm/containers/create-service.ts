@@ -2,6 +2,7 @@ import type { ContainerSpec } from '../../../ports/containers/container-runtime.
 import { onNode } from '../client/nodes.ts';
 import { ensureImage } from '../images/node-images.ts';
 import type { Swarm } from '../swarm.ts';
+import { holdVolume } from '../volumes/volume-holder.ts';
 import { runtimeIdOf, serviceNameOf } from './names.ts';
 import { serviceSpecOf } from './service-spec.ts';
 
@@ -10,22 +11,34 @@ import { serviceSpecOf } from './service-spec.ts';
  * node of its volume first: a task of the swarm waits for nothing, and pulls nothing.
  */
 export async function createService(swarm: Swarm, spec: ContainerSpec): Promise<string> {
-  const { settings, manager, nodes, records, volumes, networks, firewalls, tools } = swarm;
+  const { settings, manager, nodes, records, volumes, networks, tools } = swarm;
   const { instanceId, processLimits } = settings;
   const runtimeId = runtimeIdOf(instanceId, spec.dbId, spec.generation);
   if ((await records.find(runtimeId)) !== null) return runtimeId;
-  const nodeId = await volumes.ensure(spec);
-  const calls = await nodes.engineOf(nodeId);
-  const network = await networks.ensureOn(nodeId);
-  await firewalls.readyOn(nodeId);
-  const imageId = await onNode(ensureImage(calls, spec.image, manager.calls));
+  const prepare = (each: string): Promise<string> => prepareNode(swarm, each, spec.image);
+  const nodeId = await volumes.ensure(spec, prepare);
+  const imageId = await prepare(nodeId);
+  const network = networks.name;
   const toolsVolume = await tools.on(nodeId);
   const hostCpuMillicores = await cpuMillicoresOf(swarm, nodeId);
   const own = { instanceId, network, cgroupParent: null, hostCpuMillicores, processLimits };
   const placed = { nodeId, imageId, settings: { ...own, tools: () => toolsVolume } };
   const service = serviceSpecOf(spec, serviceNameOf(runtimeId), placed);
+  await onNode(holdVolume(await nodes.engineOf(nodeId), service, imageId));
   if (!(await manager.createService(service))) await records.find(runtimeId);
   return runtimeId;
+}
+
+/** Ensures what a container needs on its node besides its volume. Returns the id of the image there. */
+async function prepareNode(
+  { manager, nodes, networks, firewalls }: Swarm,
+  nodeId: string,
+  image: string,
+): Promise<string> {
+  const calls = await nodes.engineOf(nodeId);
+  await networks.ensureOn(nodeId);
+  await firewalls.readyOn(nodeId);
+  return await onNode(ensureImage(calls, image, manager.calls));
 }
 
 const NANO_PER_MILLI = 1_000_000;

@@ -7,15 +7,40 @@ export type MayPlace = (node: SwarmNode) => Promise<boolean>;
 
 type Load = ReadonlyMap<string, number>;
 
+/** Chooses the node of a new volume by how many each has. `prepare` throws for a node that cannot take it. */
+export type Choose = (volumes: Load, prepare: (nodeId: string) => Promise<unknown>) => Promise<string>;
+
+/** A node that could not take a container is the last choice for so long. */
+const AVOIDED_MS = 60_000;
+
 /**
  * The node for a new volume, and so for its container for good: of those that are ready, the one with the fewest
- * volumes for its memory. Throws `EngineFull` without any.
+ * volumes for its memory. The next one is tried when it cannot take a container. Throws the last fault, or `EngineFull`
+ * without any node.
  */
-export async function chooseNode(nodes: Nodes, volumes: Load, mayPlace: MayPlace): Promise<string> {
-  const ready = (await nodes.list()).filter(isReady);
-  const crowding = (node: SwarmNode): number =>
-    ((volumes.get(node.ID) ?? 0) + 1) / (node.Description.Resources?.MemoryBytes || 1);
-  for (const node of ready.toSorted((one, other) => crowding(one) - crowding(other)))
-    if (await mayPlace(node)) return node.ID;
-  throw new EngineFull(`none of ${ready.length} ready nodes takes another container`);
+export function nodeChooser(nodes: Nodes, mayPlace: MayPlace): Choose {
+  const failedAtMs = new Map<string, number>();
+  const isAvoided = ({ ID }: SwarmNode): boolean =>
+    performance.now() - (failedAtMs.get(ID) ?? Number.NEGATIVE_INFINITY) < AVOIDED_MS;
+
+  return async (volumes, prepare) => {
+    const crowding = ({ ID, Description }: SwarmNode): number =>
+      ((volumes.get(ID) ?? 0) + 1) / (Description.Resources?.MemoryBytes || 1);
+    const ready = (await nodes.list()).filter(isReady);
+    const sorted = ready.toSorted(
+      (one, other) => Number(isAvoided(one)) - Number(isAvoided(other)) || crowding(one) - crowding(other),
+    );
+    let fault: unknown = new EngineFull(`none of ${ready.length} ready nodes takes another container`);
+    for (const node of sorted) {
+      if (!(await mayPlace(node))) continue;
+      try {
+        await prepare(node.ID);
+        return node.ID;
+      } catch (error) {
+        failedAtMs.set(node.ID, performance.now());
+        fault = error;
+      }
+    }
+    throw fault;
+  };
 }

@@ -1,22 +1,26 @@
 import type { VolumeFacts, VolumeReader } from '../../../ports/containers/container-disk.ts';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import type { VolumeSpec } from '../../../ports/containers/snapshots/volume-copies.ts';
+import { type ContainerSpec, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
-import { DB_ID_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
 import { type DiskSettings, dockerVolumes, type Volumes } from '../../docker/volumes/container-volumes.ts';
 import type { Manager } from '../client/manager.ts';
 import { NodeRemoved, type Nodes, onNode } from '../client/nodes.ts';
-import { NODE_LABEL, volumeRecordOf } from '../containers/names.ts';
+import type { Choose } from '../containers/placement.ts';
+import { releaseVolume } from './volume-holder.ts';
+import { volumeNodes } from './volume-nodes.ts';
+
+type NewVolume = Pick<ContainerSpec, 'volume' | 'dbId' | 'generation' | 'resources'>;
 
 export type NodeVolumes = {
-  /** The node that has the volume; null when there is no such volume. */
-  nodeOf(volume: string): Promise<string | null>;
-  /** Makes the volume on a node when it is absent; returns the node. */
-  ensure(spec: Omit<VolumeSpec, 'image'>): Promise<string>;
+  /**
+   * Makes the volume when it is absent, on a node that `prepare` does not refuse; returns its node. Throws while a silent
+   * node may have it.
+   */
+  ensure(spec: NewVolume, prepare: (nodeId: string) => Promise<unknown>): Promise<string>;
   /** Throws when the node does not have it, or does not answer. */
   require(volume: string, nodeId: string): Promise<void>;
   facts(volume: string): Promise<VolumeFacts | null>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
+  /** Throws while a silent node may have it. */
   remove(volume: string): Promise<void>;
 };
 
@@ -25,78 +29,63 @@ export type VolumeDeps = {
   readonly nodes: Nodes;
   readonly instanceId: string;
   readonly disk: DiskSettings;
-  /** Chooses the node of a new volume by how many each has. */
-  readonly choose: (volumes: ReadonlyMap<string, number>) => Promise<string>;
+  readonly choose: Choose;
 };
 
 /**
- * Volumes of one installation, each on one node of the swarm. Which one it is, all managers know: the record of a
- * volume is made before it and removed after it.
+ * Volumes of one installation, each on one node of the swarm. The record of its node is made before it and removed after
+ * it.
  */
 export function nodeVolumes({ manager, nodes, instanceId, disk, choose }: VolumeDeps): NodeVolumes {
-  async function nodeOf(volume: string): Promise<string | null> {
-    const labels = (await manager.config(volumeRecordOf(volume)))?.Spec.Labels ?? null;
-    if (labels === null) return null;
-    const nodeId = labels[NODE_LABEL];
-    if (labels[INSTANCE_LABEL] === instanceId && nodeId !== undefined) return nodeId;
-    throw new RuntimeFailure(`the record of volume ${volume} does not belong to this installation`);
-  }
-
-  async function placed(volume: string, dbId: string): Promise<string> {
-    const before = await nodeOf(volume);
-    if (before !== null) return before;
-    const nodeId = await choose(await volumesByNode(manager, instanceId));
-    const labels = { [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: dbId, [NODE_LABEL]: nodeId };
-    if (await manager.createConfig(volumeRecordOf(volume), labels)) return nodeId;
-    return (await nodeOf(volume)) ?? nodeId;
-  }
-
   const of = (calls: EngineCalls): Volumes => dockerVolumes(calls, instanceId, disk);
   const on = async <T>(nodeId: string, work: (volumes: Volumes) => Promise<T>): Promise<T> =>
     await onNode(work(of(await nodes.engineOf(nodeId))));
+  const has = async (nodeId: string, volume: string): Promise<boolean> =>
+    (await on(nodeId, (volumes) => volumes.facts(volume))) !== null;
+  const places = volumeNodes({ manager, nodes, instanceId, has });
+
+  /** The volume of a row's first container has been nowhere before: no silent node can have it. */
+  async function placed(
+    { volume, dbId, generation }: NewVolume,
+    prepare: (nodeId: string) => Promise<unknown>,
+  ): Promise<string> {
+    const before = await places.recorded(volume);
+    if (before !== null && generation === 1) return before;
+    const { nodeId, isMoved, doubt } =
+      generation === 1 ? { nodeId: null, isMoved: false, doubt: null } : await places.find(volume);
+    if (nodeId === null && doubt !== null) throw doubt;
+    const chosen = nodeId ?? (await choose(await places.counts(), prepare));
+    return chosen === before ? chosen : await places.record(volume, dbId, chosen, isMoved);
+  }
 
   return {
-    nodeOf,
-    async ensure(spec) {
-      const nodeId = await placed(spec.volume, spec.dbId);
+    async ensure(spec, prepare) {
+      const nodeId = await placed(spec, prepare);
       await on(nodeId, (volumes) => volumes.ensure(spec));
       return nodeId;
     },
     // A task would get an empty volume in its place.
     async require(volume, nodeId) {
-      if ((await on(nodeId, (volumes) => volumes.facts(volume))) === null)
+      if (!(await has(nodeId, volume)))
         throw new RuntimeFailure(`volume ${volume} is not on its node ${nodeId}`);
     },
     async facts(volume) {
-      const nodeId = await nodeOf(volume);
-      if (nodeId === null) return null;
-      return await on(nodeId, (volumes) => volumes.facts(volume)).catch(goneWithItsNode);
+      const { nodeId } = await places.find(volume);
+      return nodeId === null ? null : await on(nodeId, (volumes) => volumes.facts(volume));
     },
     async usedBytes(volume, reader) {
-      const nodeId = await nodeOf(volume);
-      if (nodeId === null) return null;
-      return await on(nodeId, (volumes) => volumes.usedBytes(volume, reader)).catch(goneWithItsNode);
+      const { nodeId } = await places.find(volume);
+      return nodeId === null ? null : await on(nodeId, (volumes) => volumes.usedBytes(volume, reader));
     },
     async remove(volume) {
-      const nodeId = await nodeOf(volume);
-      if (nodeId === null) return;
-      await on(nodeId, (volumes) => volumes.remove(volume)).catch(goneWithItsNode);
-      await manager.removeConfig(volumeRecordOf(volume));
+      const { nodeId, doubt } = await places.find(volume);
+      // An administrator took its node out of the swarm, and no other has it.
+      if (doubt !== null && !(doubt instanceof NodeRemoved)) throw doubt;
+      if (nodeId !== null) {
+        await onNode(releaseVolume(await nodes.engineOf(nodeId), instanceId, volume));
+        await on(nodeId, (volumes) => volumes.remove(volume));
+      }
+      await places.forget(volume);
     },
   };
-}
-
-/** An administrator took the node out of the swarm, and its volumes with it. */
-function goneWithItsNode(error: unknown): null {
-  if (error instanceof NodeRemoved) return null;
-  throw error;
-}
-
-async function volumesByNode(manager: Manager, instanceId: string): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for (const { Spec } of await manager.configs({ [INSTANCE_LABEL]: instanceId })) {
-    const nodeId = Spec.Labels?.[NODE_LABEL] ?? '';
-    counts.set(nodeId, (counts.get(nodeId) ?? 0) + 1);
-  }
-  return counts;
 }

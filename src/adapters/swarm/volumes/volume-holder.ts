@@ -1,0 +1,45 @@
+import type Docker from 'dockerode';
+import { removeNow } from '../../docker/containers/stale-containers.ts';
+import { type EngineCalls, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
+import { INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
+import type { Labels, ServiceSpec } from '../client/objects.ts';
+import { VOLUME_LABEL } from '../containers/names.ts';
+
+/** On a container that never starts: the volume that it holds. */
+const HOLDS_LABEL = 'berth.holds';
+
+/**
+ * Makes a container on the node that never starts, and has the service's volume and image: a stopped service has no
+ * container, and an engine that is told to remove what is unused would remove its volume. Has the labels of the service's
+ * containers, and so ends with them. There already is success; without the image nothing can be held.
+ */
+export async function holdVolume(calls: EngineCalls, spec: ServiceSpec, imageId: string): Promise<void> {
+  const volume = spec.Labels[VOLUME_LABEL] ?? '';
+  const { Mounts, Labels } = spec.TaskTemplate.ContainerSpec as Held;
+  const holder = {
+    name: `${spec.Name}-holder`,
+    Image: imageId,
+    Entrypoint: ['true'],
+    Cmd: [],
+    Labels: { ...Labels, [HOLDS_LABEL]: volume },
+    HostConfig: {
+      NetworkMode: 'none',
+      CapDrop: ['ALL'],
+      Mounts: Mounts.filter(({ Source }) => Source === volume),
+    },
+  };
+  await calls.change(LIMITS.create, (abortSignal) =>
+    orNull([404, 409], calls.docker.createContainer({ ...holder, abortSignal })),
+  );
+}
+
+type Held = { readonly Labels?: Labels; readonly Mounts: readonly Docker.MountSettings[] };
+
+/** Removes those that are left of services which were removed from outside. */
+export async function releaseVolume(calls: EngineCalls, instanceId: string, volume: string): Promise<void> {
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${HOLDS_LABEL}=${volume}`] };
+  const holders = await calls.read(LIMITS.list, (abortSignal) =>
+    calls.docker.listContainers({ all: true, filters, abortSignal }),
+  );
+  await Promise.all(holders.map(({ Id }) => removeNow(calls, Id)));
+}

@@ -1,0 +1,152 @@
+import t, { type Test } from 'tap';
+import { dockerAt, engineCalls } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { onHostOf } from '../../../src/adapters/swarm/network/node-host.ts';
+import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { eventually } from '../../support/patience.ts';
+import { standInSwarm } from '../../support/swarm/stand-in.ts';
+
+const IMAGE = 'registry.example/box:1';
+const TOOLS = 'registry.example/tools:1';
+const [FIRST, SECOND] = ['n1n1n1n1n1n1n1n1n1n1n1n1n', 'n2n2n2n2n2n2n2n2n2n2n2n2n'];
+
+const nodeTwo = (ID: string, State = 'ready') => ({
+  ID,
+  Version: { Index: 1 },
+  Spec: { Availability: 'active' as const },
+  Status: { State, Addr: '203.0.113.2' },
+  Description: { Hostname: 'two', Resources: { NanoCPUs: 4e9, MemoryBytes: 4e9 } },
+});
+
+type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
+
+function runtimeAt(one: StandIn, two: StandIn, toolsImage: string | null) {
+  const swarm = openSwarm(dockerAt(one.address), {
+    ...{ instanceId: 'an-installation', node: 'local', disk: COUNTED, toolsImage },
+    addresses: { template: `http://127.0.0.1:${two.address.port}`, byNode: {}, certPath: null },
+    processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
+    patience: { startSeconds: 10, endSeconds: 10 },
+  });
+  return { ...swarmRuntime(swarm), nodes: swarm.nodes };
+}
+
+/** A swarm of two nodes: the larger one is the manager. */
+async function scene(t: Test, toolsImage: string | null = null) {
+  const one = await standInSwarm(FIRST);
+  const two = await standInSwarm(SECOND);
+  t.teardown(async () => await Promise.all([one.close(), two.close()]));
+  one.otherNodes.push(nodeTwo(SECOND));
+  /** As a process that starts now. */
+  const open = (other = two) => runtimeAt(one, other, toolsImage);
+  return { one, two, open, runtime: open(), spec: aSpec(IMAGE) };
+}
+
+const nodeOf = (configs: ReadonlyMap<string, { readonly Labels?: Readonly<Record<string, string>> }>) =>
+  [...configs.values()].map(({ Labels }) => Labels?.['berth.node']);
+
+t.test('a volume whose record was removed is found, and nowhere made anew', async (t) => {
+  const { one, two, runtime, open, spec } = await scene(t);
+  // Its first container is on the second node, as the first has no image.
+  one.behaviour.missingImage = IMAGE;
+  await runtime.create(spec);
+  one.behaviour.missingImage = null;
+  t.same([one.volumes.size, two.volumes.size], [0, 1]);
+
+  one.configs.clear();
+  await runtime.create({ ...spec, generation: 2 });
+  t.same(nodeOf(one.configs), [SECOND], 'by the service');
+
+  one.configs.clear();
+  one.services.clear();
+  t.equal(await open().volumeExists(spec.volume), true);
+  await open().create({ ...spec, generation: 3 });
+  t.same(nodeOf(one.configs), [SECOND], 'by the engine of its node');
+  t.same([one.volumes.size, two.volumes.size], [0, 1]);
+});
+
+t.test('while a silent node may have the volume, it is neither made nor taken for removed', async (t) => {
+  const { one, open, spec } = await scene(t);
+  one.otherNodes.splice(0, 1, nodeTwo(SECOND, 'down'));
+  await t.rejects(open().create({ ...spec, generation: 2 }), { code: 'container_unresponsive' });
+  await t.rejects(open().removeVolume(spec.volume), { code: 'container_unresponsive' });
+  t.same([one.volumes.size, one.configs.size], [0, 0]);
+  await open().create(spec);
+  t.equal(one.volumes.size, 1, 'the first container of a row waits for nobody');
+});
+
+t.test('a volume is found on the machine that is another node now', async (t) => {
+  const { one, two, runtime, open, spec } = await scene(t);
+  one.behaviour.missingImage = IMAGE;
+  const handle = await runtime.create(spec);
+  one.behaviour.missingImage = null;
+
+  const again = await standInSwarm('n3n3n3n3n3n3n3n3n3n3n3n3n');
+  t.teardown(again.close);
+  for (const [name, volume] of two.volumes) again.volumes.set(name, volume);
+  one.otherNodes.splice(0, 1, nodeTwo('n3n3n3n3n3n3n3n3n3n3n3n3n'));
+  const now = open(again);
+  t.match(await now.observe(handle), { kind: 'gone' });
+  await now.create({ ...spec, generation: 2 });
+  t.same(nodeOf(one.configs), ['n3n3n3n3n3n3n3n3n3n3n3n3n']);
+  await now.remove(handle);
+  await now.remove((await now.find(spec.dbId, 2)) ?? handle);
+  await now.removeVolume(spec.volume);
+  t.equal(again.volumes.size, 0, 'a removal is one of the data, too');
+});
+
+t.test('what is stopped keeps its volume in use, by a container that never starts', async (t) => {
+  const { one, runtime, spec } = await scene(t);
+  const handle = await runtime.create(spec);
+  const holders = () => one.containers.filter(({ State }) => State === 'created');
+  t.match(holders(), [{ Labels: { 'berth.holds': spec.volume } }]);
+  one.containers.splice(0);
+  await runtime.start(handle);
+  await runtime.stop(handle, 1);
+  t.equal(holders().length, 1, 'a start makes the one that was removed');
+  await runtime.remove(handle);
+  t.equal(holders().length, 0);
+});
+
+t.test('no container starts on a node without its rules', async (t) => {
+  const { one, two, runtime, spec } = await scene(t, TOOLS);
+  const handle = await runtime.create(spec);
+  const rules = () => one.execs.filter((input) => input.includes('*filter')).length;
+  const rejoin = async () => {
+    one.behaviour.joins += 1;
+    await eventually(
+      async () => (await runtime.nodes.list())[0]?.Version?.Index,
+      (index) => index === one.behaviour.joins,
+    );
+  };
+  const before = rules();
+  t.not(before, 0);
+  await runtime.start(handle);
+  t.equal(rules(), before, 'they are there');
+  await runtime.stop(handle, 1);
+  await rejoin();
+  await runtime.start(handle);
+  t.equal(rules(), 2 * before, 'its engine was started anew');
+  await runtime.stop(handle, 1);
+
+  one.behaviour.missingImage = TOOLS;
+  await rejoin();
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /packet filter of node one/ });
+  t.equal(one.tasks.filter(({ Status }) => Status.State === 'running').length, 0);
+  // A new container goes to the next node.
+  await runtime.create(aSpec(IMAGE));
+  t.same(nodeOf(one.configs), [FIRST, SECOND]);
+  t.match(two.execs.join('\n'), /-d 203\.0\.113\.2 -j DROP/, 'public addresses of nodes are closed');
+});
+
+t.test('programs of a node that never end are given up', async (t) => {
+  const { one } = await scene(t);
+  one.behaviour.hangs = true;
+  const calls = engineCalls(dockerAt(one.address));
+  const order = { calls, instanceId: 'an-installation', image: TOOLS, lifeSeconds: 1 };
+  await t.rejects(
+    onHostOf(order, (run) => run('iptables-save', [])),
+    { name: 'RuntimeUnavailable', message: /did not end within 1 s/ },
+  );
+});
