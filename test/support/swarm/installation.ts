@@ -9,6 +9,7 @@ import { installationOf } from '../engine/instance.ts';
 import { eventually } from '../patience.ts';
 import type { Installation } from '../process/service-process.ts';
 import type { SwarmCluster } from './cluster.ts';
+import { TASK_LABEL } from './task-containers.ts';
 
 /** Settings of a Berth on this machine whose containers are in the Swarm; all that it left there goes with `t`. */
 export async function anInstallationIn(
@@ -51,10 +52,12 @@ export async function removeInstance(cluster: SwarmCluster, instance: string): P
   for (const { ID } of configs) await manager.getConfig(ID).remove();
   for (const { name } of cluster.nodes) {
     const engine = cluster.engineOf(name);
-    const left = () => engine.listContainers({ all: true, filters });
+    const tasks = { label: [...filters.label, TASK_LABEL] };
+    const left = () => engine.listContainers({ all: true, filters: tasks });
     // The Swarm ends tasks of removed services when it gets to it.
     await eventually(left, ({ length }) => length === 0, { everyMs: 200 });
-    for (const { Id } of await left()) await engine.getContainer(Id).remove({ force: true, v: true });
+    for (const { Id } of await engine.listContainers({ all: true, filters }))
+      await engine.getContainer(Id).remove({ force: true, v: true });
     const { Volumes } = await engine.listVolumes({ filters: JSON.stringify(filters) as never });
     for (const { Name } of Volumes ?? []) await engine.getVolume(Name).remove({ force: true });
   }
