@@ -125,8 +125,12 @@ export const healthEvent = ({ id, component, state, reason, from, to }: Outage):
   ownerId: null,
   audience: 'administrators',
   data: {
-    ...{ id, name: component, status: to === null ? state : 'ready', reason },
-    ...{ from: from.toISOString(), to: to?.toISOString() ?? null },
+    id,
+    name: component,
+    status: to === null ? state : 'ready',
+    reason,
+    from: from.toISOString(),
+    to: to?.toISOString() ?? null,
   },
 });
 
@@ -141,7 +145,10 @@ export function announcementEvent(
   const { id, text, severity } = announcement;
   const isShown = announcementState(announcement, now) === 'current';
   return {
-    ...{ type: 'announcement_changed', dbId: id, ownerId: null, audience: 'everybody' },
+    type: 'announcement_changed',
+    dbId: id,
+    ownerId: null,
+    audience: 'everybody',
     data: isShown ? { id, name: text, status, severity } : { id, status },
   };
 }

@@ -21,7 +21,10 @@ export async function runIn(
   signal: AbortSignal,
 ): Promise<CommandResult> {
   const { response } = await berth.api.POST('/api/containers/{id}/exec', {
-    ...{ params: { path: { id } }, body, signal, parseAs: 'stream' as const },
+    params: { path: { id } },
+    body,
+    signal,
+    parseAs: 'stream' as const,
     headers: { accept: 'application/x-ndjson' },
   });
   const output = { stdout: new OutputEnds(), stderr: new OutputEnds() };

@@ -58,7 +58,10 @@ const searchFiles = aTool({
   async run(context, { pattern, container, path, ignore_case, include, max_matches: max = 200 }, signal) {
     const found = await containerOf(context, { container }, signal);
     const options = {
-      ...{ regex: true, ignoreCase: ignore_case ?? false, max, signal },
+      regex: true,
+      ignoreCase: ignore_case ?? false,
+      max,
+      signal,
       ...(path !== undefined && { path }),
       ...(include !== undefined && { include }),
     };
@@ -91,7 +94,8 @@ const readLogs = aTool({
     tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Lines. Default: 200.' })),
     offset: Type.Optional(
       Type.Integer({
-        ...{ minimum: 0, maximum: MAX_OFFSET_BYTES },
+        minimum: 0,
+        maximum: MAX_OFFSET_BYTES,
         description: 'Bytes of these lines to skip.',
       }),
     ),
@@ -101,7 +105,9 @@ const readLogs = aTool({
     const { id } = await containerOf(context, { container }, signal);
     const params = { path: { id }, query: { tail: String(tail) } };
     const { response } = await context.berth.api.GET('/api/containers/{id}/logs', {
-      ...{ params, signal, parseAs: 'stream' as const },
+      params,
+      signal,
+      parseAs: 'stream' as const,
     });
     if (response.body === null) return '';
     const { bytes, isWhole } = await readPart(response.body, offset, MAX_OUTPUT_BYTES);

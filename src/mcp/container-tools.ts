@@ -16,7 +16,11 @@ import {
 } from './tool.ts';
 
 const shown = ({ db_id, name, image, role, status, resources }: Schemas['Container']): object => ({
-  ...{ name, id: db_id, status, image, role },
+  name,
+  id: db_id,
+  status,
+  image,
+  role,
   ...resources,
 });
 

@@ -15,7 +15,8 @@ const readFile = aTool({
     ...inContainer,
     offset: Type.Optional(
       Type.Integer({
-        ...{ minimum: 0, maximum: MAX_OFFSET_BYTES },
+        minimum: 0,
+        maximum: MAX_OFFSET_BYTES,
         description: 'Bytes to skip. For what is further on, run tail -c.',
       }),
     ),
@@ -25,7 +26,9 @@ const readFile = aTool({
     const { id } = await containerOf(context, { container }, signal);
     const params = { path: { id }, query: { path } };
     const { response } = await context.berth.api.GET('/api/containers/{id}/files', {
-      ...{ params, signal, parseAs: 'stream' as const },
+      params,
+      signal,
+      parseAs: 'stream' as const,
     });
     const isFolder = response.headers.get('content-type')?.startsWith('application/json') === true;
     if (isFolder) throw new ToolRefusal(`${path} is a folder: use list_files`);

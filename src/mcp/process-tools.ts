@@ -19,7 +19,13 @@ const SIZE = { cols: 120, rows: 40 };
 const ofProcess = { process: Type.String({ description: 'Name or id.' }), ...inContainer };
 
 const shown = ({ id, name, command, status, exit_code, signal, ended_by }: Schemas['Process']): object => ({
-  ...{ id, name, command, status, exit_code, signal, ended_by },
+  id,
+  name,
+  command,
+  status,
+  exit_code,
+  signal,
+  ended_by,
 });
 
 async function processOf(

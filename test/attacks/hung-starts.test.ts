@@ -49,7 +49,11 @@ async function aScene(t: Test, instance: TestInstance) {
   const waits: number[] = [];
   slots.listen(({ outcome, seconds }) => void (outcome === 'started' && waits.push(seconds)));
   return {
-    ...{ service, instance, run, waits, address: await listening(t, service) },
+    service,
+    instance,
+    run,
+    waits,
+    address: await listening(t, service),
     made: async (who: Person, name: string): Promise<Made> => {
       const made: Made = (await as(service, who)('POST', '/api/containers', { name, ...LIMITS })).json();
       // The engine cannot remove a hanging one.

@@ -112,7 +112,11 @@ async function aScene(t: Test, instance: TestInstance) {
     return { node: 'test', runtimeId };
   };
   return {
-    ...{ instance, service, storage, attack, mallory },
+    instance,
+    service,
+    storage,
+    attack,
+    mallory,
     attacker: async () => (await call('GET', url)).json(),
     neighbour: () => handleNow(ada, hers.db_id),
     neighbourSays: async (command: readonly string[]): Promise<string> =>

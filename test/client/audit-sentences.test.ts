@@ -202,7 +202,12 @@ t.test('records have names of users by id', async (t) => {
 /** Newest first, a minute apart. */
 const recordsOf = (...of: readonly (readonly [string, string, string?])[]) =>
   of.map(([action, details, ip_address = '::1'], index) => ({
-    ...{ id: String(index), user_id: 'ada', user_agent: '', action, details, ip_address },
+    id: String(index),
+    user_id: 'ada',
+    user_agent: '',
+    action,
+    details,
+    ip_address,
     created_at: new Date(new Date(2026, 2, 1, 12).getTime() - index * 60_000).toISOString(),
   }));
 const folded = (records: ReturnType<typeof recordsOf>) =>

@@ -11,8 +11,14 @@ import { waitFor } from '../support/patience.ts';
 
 const LOST = 1006;
 const start = {
-  ...{ type: 'start' as const, command: ['cat'], env: null, workdir: null, timeout_seconds: null },
-  ...{ stdin: true, terminal: null, run: 'r'.repeat(16) },
+  type: 'start' as const,
+  command: ['cat'],
+  env: null,
+  workdir: null,
+  timeout_seconds: null,
+  stdin: true,
+  terminal: null,
+  run: 'r'.repeat(16),
 };
 
 /** A service that treats each line, by its number, as `serve` says. */
@@ -178,7 +184,9 @@ t.test('on a terminal, a second Ctrl-C ends a command whose line is lost', async
   await link.started;
   const listeners: RawListener[] = [];
   const raw = {
-    ...{ size: () => ({ cols: 80, rows: 24 }), isRaw: () => true, note: () => {} },
+    size: () => ({ cols: 80, rows: 24 }),
+    isRaw: () => true,
+    note: () => {},
     begin(listener: RawListener) {
       listeners.push(listener);
       return () => {};

@@ -86,8 +86,13 @@ t.test('passkeys and connected sign-ins of the caller', async (t) => {
   };
   const connected = await identities.insert(person);
   const passkey = await passkeys.insert({
-    ...{ userId: ada.id, credentialId: 'one', name: 'laptop' },
-    ...{ publicKey: Buffer.from([1]), counter: 0, transports: [], backedUp: false },
+    userId: ada.id,
+    credentialId: 'one',
+    name: 'laptop',
+    publicKey: Buffer.from([1]),
+    counter: 0,
+    transports: [],
+    backedUp: false,
   });
   t.match(await berth.me.identities.list().all(), [{ email: 'ada@example.org' }]);
   t.match(await berth.me.identities.delete(connected?.id ?? ''), { deleted: true });

@@ -68,8 +68,12 @@ t.test('the client works in a page of another origin, by itself', async (t) => {
       failure: [failure.code, failure.requestId !== null],
     };`);
   t.same(seen, {
-    ...{ event: ['container_created', 'web'], bytes: [0, 255, 10], exitCode: 0 },
-    ...{ names: ['web'], output: 'hello\n', failure: ['name_taken', true] },
+    event: ['container_created', 'web'],
+    bytes: [0, 255, 10],
+    exitCode: 0,
+    names: ['web'],
+    output: 'hello\n',
+    failure: ['name_taken', true],
   });
 
   const opening = run<string>(`

@@ -49,7 +49,9 @@ t.test('programs get and give every byte, and folders come back as they went', a
   t.equal((await copied.ended).code, 0);
   t.ok(copied.bytes().equals(random), 'binary input and output');
   t.same(await run(['exec', 'dev', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']), {
-    ...{ code: 7, stdout: 'out\n', stderr: 'err\n' },
+    code: 7,
+    stdout: 'out\n',
+    stderr: 'err\n',
   });
   const trap = start([
     'exec',

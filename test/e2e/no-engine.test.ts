@@ -56,7 +56,8 @@ const formsOf = (secret: string): string[] => [
 
 const url = await freshDatabase(t);
 const env = {
-  ...{ DATABASE_URL: url ?? '', DOCKER_HOST: 'unix:///nowhere/docker.sock' },
+  DATABASE_URL: url ?? '',
+  DOCKER_HOST: 'unix:///nowhere/docker.sock',
   // The most detailed level.
   BERTH_LOG_LEVEL: 'trace',
 };

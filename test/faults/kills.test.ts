@@ -137,7 +137,8 @@ const stop = (scene: Scene) => scene.call('POST', `${pathOf(scene)}/stop`);
 const remove = (scene: Scene) => scene.call('DELETE', pathOf(scene));
 const change = (scene: Scene, over: object = {}) =>
   scene.call('PATCH', pathOf(scene), {
-    ...{ name: `renamed-${scene.dbId.slice(0, 8)}-${scene.n}`, ...small },
+    name: `renamed-${scene.dbId.slice(0, 8)}-${scene.n}`,
+    ...small,
     memory_mb: small.memory_mb + 1 + scene.n,
     ...over,
   });

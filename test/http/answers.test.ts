@@ -90,7 +90,9 @@ t.test('all malformed requests get the same form of answer', async (t) => {
   const root = await anAdmin(service);
   const headers = { authorization: `Bearer ${root.token}` };
   const typed = (type: string, body: string) => ({
-    ...{ method: 'POST', url: '/api/auth/login', body },
+    method: 'POST',
+    url: '/api/auth/login',
+    body,
     headers: { ...headers, 'content-type': type },
   });
   const json = (body: string) => typed('application/json', body);

@@ -221,8 +221,13 @@ t.test("NDJSON has the list's objects, one per line", async (t) => {
 function endless(): AuditLog & { readonly parts: () => number } {
   let parts = 0;
   const record = {
-    ...{ userId: null, username: null, action: 'login_failed', ipAddress: '192.0.2.1', userAgent: 'agent' },
-    ...{ details: 'x'.repeat(2_000), createdAt: new Date(0) },
+    userId: null,
+    username: null,
+    action: 'login_failed',
+    ipAddress: '192.0.2.1',
+    userAgent: 'agent',
+    details: 'x'.repeat(2_000),
+    createdAt: new Date(0),
   };
   return {
     parts: () => parts,

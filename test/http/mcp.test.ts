@@ -112,7 +112,9 @@ t.test('a long file is read in parts that join to the whole', async (t) => {
   const dbId = await create('dev');
   const full = 'ü'.repeat(60_001);
   await service.http.inject({
-    ...{ method: 'PUT', url: `/api/containers/${dbId}/files?path=long`, payload: Buffer.from(full) },
+    method: 'PUT',
+    url: `/api/containers/${dbId}/files?path=long`,
+    payload: Buffer.from(full),
     headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/octet-stream' },
   });
   const { call } = await connect(token);

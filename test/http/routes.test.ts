@@ -140,8 +140,12 @@ const secret = {
 const readiness = async () => ({
   status: 'degraded' as const,
   parts: {
-    ...{ database: secret, engine: secret, image: secret },
-    ...{ disk: secret, isolation: secret, resources: secret },
+    database: secret,
+    engine: secret,
+    image: secret,
+    disk: secret,
+    isolation: secret,
+    resources: secret,
   },
 });
 

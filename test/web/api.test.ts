@@ -124,7 +124,12 @@ t.test('health names only the components with a fault, and how to fix them', asy
 
 t.test('a headline claims no more than is known of the isolation', async (t) => {
   const aFault = (component: string, reason: Fault['reason'] = null): Fault => ({
-    ...{ component, status: 'degraded', detail: null, reason, advice: null, command: null },
+    component,
+    status: 'degraded',
+    detail: null,
+    reason,
+    advice: null,
+    command: null,
   });
   const cases: [Fault['reason'], RegExp][] = [
     ['open', /^Containers are not isolated/],

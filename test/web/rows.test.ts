@@ -30,9 +30,19 @@ t.test('a row says when a container ends by itself, what happens then, and why',
 });
 
 const aToken = (id: string, over: Partial<ApiToken> = {}): ApiToken => ({
-  ...{ id, name: id, token_prefix: 'svc_01234567', scopes: ['read'], created_at: '2026-01-01T00:00:00Z' },
-  ...{ expires_at: null, last_used_at: null, revoked_at: null, revoked_reason: null },
-  ...{ parent_id: null, containers: null, max_uses: null, uses_left: null },
+  id,
+  name: id,
+  token_prefix: 'svc_01234567',
+  scopes: ['read'],
+  created_at: '2026-01-01T00:00:00Z',
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+  revoked_reason: null,
+  parent_id: null,
+  containers: null,
+  max_uses: null,
+  uses_left: null,
   ...over,
 });
 

@@ -43,7 +43,11 @@ export async function startOwnSwarm(root, { cache, engine, progress }) {
     const nodes = nodesOf({ ...claimed, ...cable });
     const issued = await issueCertificates(claimed.folder, certificates, nodes);
     const plan = {
-      ...{ ...claimed, ...issued, programs, image, subnet: cable.subnet },
+      ...claimed,
+      ...issued,
+      programs,
+      image,
+      subnet: cable.subnet,
       template: path.join(own, `${engine}-${baseRecipe(root)}`),
     };
     /** @param {import('node:child_process').ChildProcess} child */

@@ -26,7 +26,12 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
       throw new NotOffered('agent', 'this version of the agent gives commands no terminal');
     const channel = peer.open(
       {
-        ...{ type: 'exec', command, env, cwd, stdin: hasInput, terminal: terminal ?? null },
+        type: 'exec',
+        command,
+        env,
+        cwd,
+        stdin: hasInput,
+        terminal: terminal ?? null,
         timeout_seconds: wholeSeconds(timeoutSeconds),
       },
       output.handlers(),
@@ -84,6 +89,11 @@ const wholeSeconds = (seconds: number | null): number | null =>
 /** To the process group of a command, which its agent starts as the leader. */
 const sendSignal = (peer: Peer, pid: number, signal: CommandSignal): Promise<unknown> =>
   ask(peer, {
-    ...{ type: 'exec', command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)] },
-    ...{ env: {}, cwd: '/', timeout_seconds: SIGNAL_WITHIN_SECONDS, stdin: false, terminal: null },
+    type: 'exec',
+    command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)],
+    env: {},
+    cwd: '/',
+    timeout_seconds: SIGNAL_WITHIN_SECONDS,
+    stdin: false,
+    terminal: null,
   });

@@ -45,7 +45,13 @@ async function openShell(hub: AgentHub, handle: RuntimeHandle, request: Terminal
     opened.reject(new TerminalNotStarted(code === 'too_many_shells' ? 'no_processes' : 'other'));
   const channel = peer.open(
     {
-      ...{ type: 'shell', shell, cols, rows, after: null, create: true, force_new: forceNew },
+      type: 'shell',
+      shell,
+      cols,
+      rows,
+      after: null,
+      create: true,
+      force_new: forceNew,
       env: { BERTH_TERM: marker },
       view: sharedAs?.mode === 'view',
     },

@@ -52,7 +52,9 @@ const expected = (party: RelyingParty, challenge: string) => ({
 });
 
 const credentialOf = ({ id, rawId }: { readonly id: string; readonly rawId: string }) => ({
-  ...{ id, rawId, clientExtensionResults: {} },
+  id,
+  rawId,
+  clientExtensionResults: {},
   type: 'public-key' as const,
 });
 

@@ -123,7 +123,9 @@ function serve(deps: SshServerDeps, connection: Connection, { socket, peer, soft
   }
 
   const keys = authentication({
-    ...{ signIn, origin, log },
+    signIn,
+    origin,
+    log,
     signedIn: enter,
     giveUp: close,
   });

@@ -40,7 +40,9 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
     details: object,
   ) =>
     tx.audit.append({
-      ...{ userId: caller.user.id, action: `${kind}_${what}`, details: JSON.stringify(details) },
+      userId: caller.user.id,
+      action: `${kind}_${what}`,
+      details: JSON.stringify(details),
       ...origin,
     });
   const notFound = () => refuse({ code: `${kind}_not_found` } as const);

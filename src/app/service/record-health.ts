@@ -142,8 +142,12 @@ async function recordDatabaseOutage(tx: Repositories, from: Date, to: Date): Pro
   const last = (await tx.health.latest()).find(({ component }) => component === 'database');
   if (last?.to && last.to >= from) return await tx.health.end(last.id, to);
   await begin(tx, {
-    ...{ component: 'database', state: 'down', reason: 'unreachable', detail: null },
-    ...{ from, to },
+    component: 'database',
+    state: 'down',
+    reason: 'unreachable',
+    detail: null,
+    from,
+    to,
   });
 }
 

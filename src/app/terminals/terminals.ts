@@ -51,7 +51,12 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   });
   const { backend, runtime } = deps.engine;
   const openings = terminalOpening({
-    ...{ storage: deps.storage, backend, clock, log: deps.log, connections, registry },
+    storage: deps.storage,
+    backend,
+    clock,
+    log: deps.log,
+    connections,
+    registry,
     peers: { observer, sync, shared },
     ends: terminalEnds({ records, runtime }),
   });

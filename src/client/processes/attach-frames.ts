@@ -33,5 +33,8 @@ export function pieceOf(data: Uint8Array, at: { stdout: number; stderr: number }
 
 /** How the process ended, from its last frame. */
 export const endOf = (exit: Extract<ProcessServerFrame, { type: 'exit' }>): OutputEnd => ({
-  ...{ exitCode: exit.exit_code, signal: exit.signal, status: 'ended', endedBy: exit.ended_by },
+  exitCode: exit.exit_code,
+  signal: exit.signal,
+  status: 'ended',
+  endedBy: exit.ended_by,
 });

@@ -94,5 +94,8 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
 const endOf = ({ exit_code = null, signal = null, status = 'ended', ended_by = null }: Line): OutputEnd => ({
-  ...{ exitCode: exit_code, signal, status, endedBy: ended_by },
+  exitCode: exit_code,
+  signal,
+  status,
+  endedBy: ended_by,
 });

@@ -174,7 +174,10 @@ const isRepeatable = (failure: unknown): boolean =>
   (failure.status === 0 || failure.status >= 500 || failure.code === 'process_input_full');
 
 const endOf = ({ exit_code, signal, status, ended_by }: Schemas['Process']): OutputEnd => ({
-  ...{ exitCode: exit_code, signal, status, endedBy: ended_by },
+  exitCode: exit_code,
+  signal,
+  status,
+  endedBy: ended_by,
 });
 
 /** How much text is searched again with the next piece. */

@@ -34,8 +34,14 @@ export class Processes {
     const { name, env, cwd, stdin, pty, timeoutSeconds, keepOutputBytes, signal } = options;
     const words = typeof command === 'string' ? ['sh', '-c', command] : command;
     const body = {
-      ...{ command: words, name, env, workdir: cwd, stdin, pty },
-      ...{ timeout_seconds: timeoutSeconds, keep_output_bytes: keepOutputBytes },
+      command: words,
+      name,
+      env,
+      workdir: cwd,
+      stdin,
+      pty,
+      timeout_seconds: timeoutSeconds,
+      keep_output_bytes: keepOutputBytes,
     };
     const headers = { 'idempotency-key': randomKey() };
     const asked = { method: 'POST', body, headers, signal: signal ?? null };

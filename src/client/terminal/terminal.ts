@@ -66,7 +66,12 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
       left: () => this.close(),
     });
     const target = {
-      ...{ containerId, connectionId: session, size, fresh, watch, record },
+      containerId,
+      connectionId: session,
+      size,
+      fresh,
+      watch,
+      record,
       ...(resume !== null && { resume: toPoint(resume, onEmptyScreen) }),
     };
     this.#connection = new Connection(target, deps, {

@@ -117,7 +117,15 @@ const RUNS = [
 const BACKWARDS = RUNS.map((run) => [...run].reverse().join(''));
 
 const LETTERS: Readonly<Record<string, string>> = {
-  ...{ '0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '@': 'a', $: 's', '!': 'i' },
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
 };
 
 const withLetters = (text: string): string => [...text].map((char) => LETTERS[char] ?? char).join('');

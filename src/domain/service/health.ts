@@ -143,7 +143,11 @@ export function absenceBefore(reports: readonly ReplicaReport[], startedAt: Date
   if (last === undefined || ageSeconds(last.seenAt, startedAt) < SHORTEST_ABSENCE_SECONDS) return null;
   const reason = last.stoppedAt === null ? 'not_running' : 'stopped';
   return {
-    ...{ component: 'service', state: 'down', reason, detail: null },
-    ...{ from: last.seenAt, to: startedAt },
+    component: 'service',
+    state: 'down',
+    reason,
+    detail: null,
+    from: last.seenAt,
+    to: startedAt,
   };
 }

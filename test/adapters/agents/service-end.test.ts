@@ -150,10 +150,19 @@ t.test('only what is read gives credit', async (t) => {
 
 /** A greeting as agents sent it before they gave commands terminals. */
 const OLDER_GREETING = {
-  ...{ type: 'greeting', version: 1, session: null, received: 0 },
+  type: 'greeting',
+  version: 1,
+  session: null,
+  received: 0,
   agent: {
-    ...{ id: randomUUID(), name: 'old', version: '0', hostname: 'old', platform: 'linux', arch: 'x64' },
-    ...{ user: 'ada', home: '/home/ada' },
+    id: randomUUID(),
+    name: 'old',
+    version: '0',
+    hostname: 'old',
+    platform: 'linux',
+    arch: 'x64',
+    user: 'ada',
+    home: '/home/ada',
   },
 };
 

@@ -24,7 +24,10 @@ type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
 
 function runtimeAt(one: StandIn, two: StandIn, toolsImage: string | null) {
   const swarm = openSwarm(dockerAt(one.address), {
-    ...{ instanceId: 'an-installation', node: 'local', disk: COUNTED, toolsImage },
+    instanceId: 'an-installation',
+    node: 'local',
+    disk: COUNTED,
+    toolsImage,
     addresses: { template: `http://127.0.0.1:${two.address.port}`, byNode: {}, certPath: null },
     processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
     patience: { startSeconds: 10, endSeconds: 10 },

@@ -254,7 +254,12 @@ t.test('what closes the network, and what to do about it, is in the words of the
   const finds = [new Error('no Pod'), [{ what: 'cluster', at: '10.96.0.1:443' } as const]];
   const isOver = Promise.withResolvers<void>();
   const watched = watchIsolation({
-    ...{ parts, log, closing, firstAfterMs: 0, everyMs: 1, retryMs: 1 },
+    parts,
+    log,
+    closing,
+    firstAfterMs: 0,
+    everyMs: 1,
+    retryMs: 1,
     assertRules: async () => ['NetworkPolicy x'],
   });
   const seen: PartState[] = [];

@@ -26,7 +26,10 @@ async function aScene() {
   const { dbId } = await storedContainer(storage, user.id);
   await repositories.lifetimes.change(dbId, { idleSeconds: 60 });
   const feed = new EventFeed({
-    ...{ events: repositories.events, bus: memoryBusHub().join(), log, encode: (event) => event },
+    events: repositories.events,
+    bus: memoryBusHub().join(),
+    log,
+    encode: (event) => event,
   });
   const uses = containerUses(repositories, () => clock.now().getTime());
   let registered = 0;
@@ -38,7 +41,12 @@ async function aScene() {
     return { use: () => true, end };
   };
   const connections = sshConnections({
-    ...{ repositories, feed, uses, log, mayStay: () => true, channelsPerConnection: 10 },
+    repositories,
+    feed,
+    uses,
+    log,
+    mayStay: () => true,
+    channelsPerConnection: 10,
     acts: actRecords({ audit: repositories.audit, monotonicMs: () => clock.now().getTime() }),
     live: { register, closeAll() {}, count: () => registered },
     requests: { admitFor: () => ok(null) },
@@ -47,7 +55,9 @@ async function aScene() {
   let closes = 0;
   const connect = (wanted: string = dbId) =>
     connections.connect({
-      ...{ signedIn, origin: { ipAddress: '', userAgent: 'ssh' }, wanted },
+      signedIn,
+      origin: { ipAddress: '', userAgent: 'ssh' },
+      wanted,
       close: () => {
         closes += 1;
       },

@@ -140,7 +140,8 @@ export async function tokenRepositoryContract(
     const root = await tokens.insert(aRequest(userId));
     const first = await child(root.id, 1);
     return {
-      ...{ root, first },
+      root,
+      first,
       grandchild: await child(first.id, 2),
       second: await child(root.id, 1),
       beside: await tokens.insert(aRequest(userId)),

@@ -16,8 +16,12 @@ export async function healthRepositoryContract(
   const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
   const outage = (component: Component, from: number, to: number | null) =>
     health.insert({
-      ...{ component, state: 'down', reason: 'unreachable', detail: 'no answer' },
-      ...{ from: at(from), to: to === null ? null : at(to) },
+      component,
+      state: 'down',
+      reason: 'unreachable',
+      detail: 'no answer',
+      from: at(from),
+      to: to === null ? null : at(to),
     });
 
   await t.test(`${name}: an outage is read as written, and ends`, async (t) => {

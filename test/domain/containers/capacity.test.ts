@@ -10,11 +10,18 @@ import { valuesOf } from '../../support/values.ts';
 
 const GIB = 1024 ** 3;
 const host: HostFigures = {
-  ...{ cpuMillicores: 4_000, cpuUsedMillicores: 100, memoryBytes: 8 * GIB, memoryUsedBytes: 2 * GIB },
+  cpuMillicores: 4_000,
+  cpuUsedMillicores: 100,
+  memoryBytes: 8 * GIB,
+  memoryUsedBytes: 2 * GIB,
   images: null,
 };
 const disk = (freeGib: number, isShort = false, isPool = false) => ({
-  ...{ freeBytes: freeGib * GIB, totalBytes: 100 * GIB, reserveBytes: 5 * GIB, isShort, isPool },
+  freeBytes: freeGib * GIB,
+  totalBytes: 100 * GIB,
+  reserveBytes: 5 * GIB,
+  isShort,
+  isPool,
 });
 const limits = (memoryMb: number, diskMb: number) => ({ memoryMb, cpuMillicores: 1_000, diskMb });
 const sums = { running: limits(4_096, 10_240), all: limits(40_960, 10_240) };

@@ -14,7 +14,11 @@ const run = (end: CommandRun['end'] = null): CommandRun => ({
   end,
 });
 const report = (over: Partial<ReplicaReport> = {}): ReplicaReport => ({
-  ...{ replica: 'theirs', startedAt: secondsAgo(900), seenAt: secondsAgo(5), stoppedAt: null, parts: [] },
+  replica: 'theirs',
+  startedAt: secondsAgo(900),
+  seenAt: secondsAgo(5),
+  stoppedAt: null,
+  parts: [],
   ...over,
 });
 const full = { kind: 'exit', exitCode: 3, outputBytes: 10 } as const;

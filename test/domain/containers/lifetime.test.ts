@@ -170,10 +170,13 @@ t.test('ranges, and what an ephemeral container must have', async (t) => {
   );
   for (const request of [{ ttlSeconds: 3_601, idleSeconds: 601, keepSeconds: 3_601 }] as const)
     t.match(lifetimeFaults(request, NO_LIFETIME, limits), {
-      ...{ ttlSeconds: /60 to 3600 in your tier/, idleSeconds: /60 to 600/, keepSeconds: /3600/ },
+      ttlSeconds: /60 to 3600 in your tier/,
+      idleSeconds: /60 to 600/,
+      keepSeconds: /3600/,
     });
   t.match(lifetimeFaults({ ttlSeconds: null, idleSeconds: null }, NO_LIFETIME, limits), {
-    ...{ ttlSeconds: String, idleSeconds: String },
+    ttlSeconds: String,
+    idleSeconds: String,
   });
   t.same(firstLifetime({}, true, limits), { onIdle: 'delete', idleSeconds: 600 });
   t.same(firstLifetime({}, true, NO_LIFETIME_LIMITS), { onIdle: 'delete', idleSeconds: 1_800 });

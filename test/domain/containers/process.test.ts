@@ -18,11 +18,18 @@ const later = new Date(startedAt.getTime() + START_SECONDS * 1000);
 const starting: ProcessState = { kind: 'starting' };
 const running: ProcessState = { kind: 'running', pid: 7 };
 const ended = (by: EndReason, exitCode: number | null = null, at = now): ProcessState => ({
-  ...{ kind: 'ended', pid: 7, endedAt: at, by, exitCode },
+  kind: 'ended',
+  pid: 7,
+  endedAt: at,
+  by,
+  exitCode,
 });
 const unstarted = (by: EndReason, at = now) => ({ ...ended(by, null, at), pid: null }) as ProcessState;
 const exits = (exitCode: number, isTimedOut = false, at = now): ProcessObservation => ({
-  ...{ kind: 'exited', exitCode, isTimedOut, at },
+  kind: 'exited',
+  exitCode,
+  isTimedOut,
+  at,
 });
 const seen: ProcessObservation = { kind: 'running', pid: 7 };
 const [lost, absent, stopped] = [{ kind: 'lost' }, { kind: 'absent' }, { kind: 'stopped' }] as const;

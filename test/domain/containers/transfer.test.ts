@@ -8,12 +8,22 @@ import type { User } from '../../../src/domain/identity/user.ts';
 
 const range = { min: 256, max: 2048 };
 const tier = {
-  ...{ name: 'free', memoryMb: range, cpuMillicores: range, diskMb: range },
+  name: 'free',
+  memoryMb: range,
+  cpuMillicores: range,
+  diskMb: range,
   maxContainers: 2,
 } as Tier;
 const bob: User = {
-  ...{ id: 'bob', email: 'bob@example.org', username: 'bob', role: 'user', tier: 'free' },
-  ...{ createdAt: new Date(0), disabledAt: null, guestUntil: null, endsAt: null },
+  id: 'bob',
+  email: 'bob@example.org',
+  username: 'bob',
+  role: 'user',
+  tier: 'free',
+  createdAt: new Date(0),
+  disabledAt: null,
+  guestUntil: null,
+  endsAt: null,
 };
 const container = {
   ownerId: 'ada',
@@ -21,7 +31,11 @@ const container = {
 };
 const NOW = new Date('2026-01-02T00:00:00Z');
 const FACTS: TransferFacts = {
-  ...{ newOwner: bob, tier, callerId: 'root', live: 1, nameInUse: false },
+  newOwner: bob,
+  tier,
+  callerId: 'root',
+  live: 1,
+  nameInUse: false,
   now: NOW,
 };
 

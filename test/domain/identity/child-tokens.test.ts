@@ -22,7 +22,12 @@ const [A, B, C] = ['a', 'b', 'c'].map((letter) => `${letter.repeat(8)}-0000-4000
   string,
 ];
 const asked = (over: Partial<ChildRequest> = {}): ChildRequest => ({
-  ...{ name: 'job', scopes: ['read'], lifeMs: null, lifeField: 'lifeDays', containers: null, maxUses: null },
+  name: 'job',
+  scopes: ['read'],
+  lifeMs: null,
+  lifeField: 'lifeDays',
+  containers: null,
+  maxUses: null,
   ...over,
 });
 
@@ -53,7 +58,9 @@ t.test('a request has all its faults at once, and the defaults of its parent', a
   t.match(made({}, ['admin']), { scopes: ['admin'], lifeMs: null, containers: null, maxUses: null });
   t.match(made({}, null), { scopes: ['read', 'write'] });
   t.match(made({ expiresInMinutes: 30, containers: ['dev'], maxUses: 7 }, null), {
-    ...{ lifeMs: 30 * MINUTE_MS, containers: ['dev'], maxUses: 7 },
+    lifeMs: 30 * MINUTE_MS,
+    containers: ['dev'],
+    maxUses: 7,
   });
 });
 
@@ -154,14 +161,12 @@ t.test('a restricted token reaches its containers, by routes for them', async (t
   const caller = (containers: readonly string[] | null): Caller =>
     aCaller({
       credential: {
-        ...{
-          kind: 'api_token',
-          tokenId: 't',
-          prefix: 'svc_0',
-          name: 'ci',
-          scopes: ['admin'],
-          usesLeft: null,
-        },
+        kind: 'api_token',
+        tokenId: 't',
+        prefix: 'svc_0',
+        name: 'ci',
+        scopes: ['admin'],
+        usesLeft: null,
         containers,
       },
     });

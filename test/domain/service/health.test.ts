@@ -83,7 +83,13 @@ t.test('a process without a heartbeat for a minute is silent, a stopped one neve
 });
 
 const lasting = (component: Component, state: Outage['state'], reason: Outage['reason']): Outage => ({
-  ...{ id: component, component, state, reason, detail: null, from: at(0), to: null },
+  id: component,
+  component,
+  state,
+  reason,
+  detail: null,
+  from: at(0),
+  to: null,
 });
 const open = lasting('engine', 'degraded', 'unreachable');
 

@@ -114,7 +114,10 @@ t.test('an administrator stops, deletes and restores a container, and its owner 
   const { service, root, ada, box, byRoot, byAda } = await aScene();
   const mine = async () => (await byAda('GET', `/api/containers/${box}`)).json();
   const details = JSON.stringify({
-    ...{ container_id: box, container_name: 'dev', owner: ada.id, owner_name: 'ada' },
+    container_id: box,
+    container_name: 'dev',
+    owner: ada.id,
+    owner_name: 'ada',
   });
   const ACTS = [
     ['POST', '/stop', 'stopped', 'an administrator stopped it'],
@@ -367,7 +370,9 @@ t.test('a transfer that a killed process left is continued by another', async (t
   await operations.begin(
     {
       ...anOperation(box, root.id, randomUUID()),
-      ...{ kind: 'transfer', newOwnerId: bob.id, target: { name, resources } },
+      kind: 'transfer',
+      newOwnerId: bob.id,
+      target: { name, resources },
       before: { state, runtimeId, generation, resources },
     },
     0,

@@ -26,8 +26,16 @@ const KINDS = {
   tiers: {
     one: 'tier',
     entry: {
-      ...{ name: 'tiny', ...smallRanges, layer_mb: 512, max_containers: 1, max_agents: 0, ...ofUse },
-      ...{ max_snapshots: 3, snapshot_mb: 512, max_ttl_seconds: 3600, max_idle_seconds: 0 },
+      name: 'tiny',
+      ...smallRanges,
+      layer_mb: 512,
+      max_containers: 1,
+      max_agents: 0,
+      ...ofUse,
+      max_snapshots: 3,
+      snapshot_mb: 512,
+      max_ttl_seconds: 3600,
+      max_idle_seconds: 0,
     },
     change: { max_containers: 3, layer_mb: 1024, max_snapshots: 0 },
     bad: { memory_mb: range(100, 64) },

@@ -91,7 +91,9 @@ t.test("a tier's longest lifetime counts from the start, however often more is a
 
 t.test('an ephemeral container needs no name, is deleted at its end, and can be restored', async (t) => {
   const { made, call, url, pass, events, service, state } = await aLiving({
-    ...{ name: undefined, ephemeral: true, ttl_seconds: 600 },
+    name: undefined,
+    ephemeral: true,
+    ttl_seconds: 600,
     labels: { run: '7', team: 'a' },
   });
   t.equal(made.statusCode, 201);

@@ -43,8 +43,15 @@ t.test('a snapshot holds the image and a volume of its own, and starts a contain
   t.equal(taken.statusCode, 201);
   const { id } = taken.json();
   t.match(taken.json(), {
-    ...{ name: 'base', note: 'before the upgrade', labels: { team: 'a' }, status: 'ready' },
-    ...{ container_id: box.db_id, container_name: 'dev', layer_mb: 10, volume_mb: 40, resources: small },
+    name: 'base',
+    note: 'before the upgrade',
+    labels: { team: 'a' },
+    status: 'ready',
+    container_id: box.db_id,
+    container_name: 'dev',
+    layer_mb: 10,
+    volume_mb: 40,
+    resources: small,
   });
   t.same((await call('GET', `/api/snapshots/${id}`)).json(), taken.json());
   t.ok(runtime.volumes.has(`snap-${id}`));
@@ -324,8 +331,11 @@ t.test('forks have the current files, limits and environment, and leave no snaps
   t.equal(containers.length, 3);
   for (const fork of containers) {
     t.match(fork, {
-      ...{ name: /^dev-fork-[0-9a-f]{4}-\d$/, status: 'running', resources: small },
-      ...{ labels: { run: '7' }, lifetime: { ephemeral: true } },
+      name: /^dev-fork-[0-9a-f]{4}-\d$/,
+      status: 'running',
+      resources: small,
+      labels: { run: '7' },
+      lifetime: { ephemeral: true },
     });
     t.match(runtime.volumes.get(fork.volume.name), { usedBytes: 40 * MIB });
     const made = [...runtime.boxes.values()].find(({ spec }) => spec.dbId === fork.db_id);

@@ -30,7 +30,11 @@ t.test('a token makes a narrower one, which the lists show below it', async (t) 
   const dev = await box(ada, 'dev');
   const parent = await anApiToken(service, ada, { expires_in: 1 });
   const answer = await by(parent)('POST', '/api/tokens/derive', {
-    ...{ name: 'agent', scopes: ['read'], containers: ['dev'], expires_in_minutes: 30, max_uses: 9 },
+    name: 'agent',
+    scopes: ['read'],
+    containers: ['dev'],
+    expires_in_minutes: 30,
+    max_uses: 9,
   });
   t.equal(answer.statusCode, 201);
   t.equal(answer.headers['cache-control'], 'no-store');
@@ -81,7 +85,9 @@ t.test('no request makes a token wider than the one that asks', async (t) => {
   const foreign = await box(root, 'theirs');
   const narrow = (
     await by(ada)('POST', '/api/tokens/derive', {
-      ...{ name: 'n', scopes: ['read'], containers: ['dev'] },
+      name: 'n',
+      scopes: ['read'],
+      containers: ['dev'],
       expires_in_minutes: 60,
     })
   ).json();

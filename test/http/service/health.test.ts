@@ -18,7 +18,9 @@ import { valuesOf } from '../../support/values.ts';
 
 const READY: PartState = { status: 'ready', detail: 'there' };
 const SILENT: PartState = {
-  ...{ status: 'degraded', detail: 'does not answer', reason: 'unreachable' },
+  status: 'degraded',
+  detail: 'does not answer',
+  reason: 'unreachable',
   mend: 'restart it (sudo systemctl restart docker)',
 };
 const LOST: PartState = { status: 'down', detail: 'does not answer', reason: 'unreachable' };
@@ -31,8 +33,12 @@ function aWorld() {
   const ports = { ...memoryPorts(clock), metrics, monotonicMs: () => clock.now().getTime() };
   const start = async (replica: string = randomUUID()) => {
     const parts = {
-      ...{ database: READY, engine: READY, image: READY, disk: READY },
-      ...{ isolation: READY, resources: READY },
+      database: READY,
+      engine: READY,
+      image: READY,
+      disk: READY,
+      isolation: READY,
+      resources: READY,
     };
     const readiness = async () => ({ status: 'ready' as const, parts });
     const service = await aService(ports, { readiness, replica });
@@ -76,8 +82,12 @@ t.test('an outage is recorded from its start to its end, with an event for admin
   one.parts.engine = SILENT;
   await pass(240, one);
   t.match(await health(), {
-    ...{ state: 'degraded', reason: 'unreachable', summary: 'Engine unreachable' },
-    ...{ detail: 'does not answer', advice: SILENT.mend, since: '2026-01-01T00:01:05.000Z' },
+    state: 'degraded',
+    reason: 'unreachable',
+    summary: 'Engine unreachable',
+    detail: 'does not answer',
+    advice: SILENT.mend,
+    since: '2026-01-01T00:01:05.000Z',
   });
   t.same(brief(await outages(one, root)), [['engine', 'unreachable', null]]);
   t.match(await measured(), /^berth_component_state\{component="engine"\} 1$/m);

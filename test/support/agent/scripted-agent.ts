@@ -31,7 +31,13 @@ export type Machine = {
 };
 
 export const aMachine = (name = 'laptop', id: string = randomUUID()): Machine => ({
-  ...{ id, name, shells: new Map(), files: new Map(), asked: [], session: null, peer: null },
+  id,
+  name,
+  shells: new Map(),
+  files: new Map(),
+  asked: [],
+  session: null,
+  peer: null,
 });
 
 export type ScriptedAgent = {
@@ -97,8 +103,14 @@ export async function connectMachine(
     socket.once('close', (code, reason) => reject(new Error(`closed ${code} ${reason}`)));
   });
   const agent = {
-    ...{ id: machine.id, name: machine.name, version: '0', hostname: machine.name, platform: 'linux' },
-    ...{ arch: 'x64', user: 'ada', home: '/home/ada' },
+    id: machine.id,
+    name: machine.name,
+    version: '0',
+    hostname: machine.name,
+    platform: 'linux',
+    arch: 'x64',
+    user: 'ada',
+    home: '/home/ada',
   };
   const { session } = machine;
   const { received } = known;
@@ -182,8 +194,15 @@ function serveShell(machine: Machine, request: Of<'shell'>, channel: Channel): C
   shell.channels.add(channel);
   const { cols, rows } = request;
   channel.accept({
-    ...{ type: 'shell', created, offset: 0, redraw: true, input_offset: shell.taken, pid: 1 },
-    ...{ cols, rows, started_at: 0 },
+    type: 'shell',
+    created,
+    offset: 0,
+    redraw: true,
+    input_offset: shell.taken,
+    pid: 1,
+    cols,
+    rows,
+    started_at: 0,
   });
   channel.write(shell.output);
   const say = (bytes: Uint8Array): void => {

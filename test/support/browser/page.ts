@@ -183,9 +183,14 @@ export async function visitOf(service: SharedService, browser: Browser, person: 
 export const signedIn = (address: string, { refreshToken }: Pick<Member, 'refreshToken'>) => ({
   cookies: [
     {
-      ...{ name: 'berth_refresh', value: refreshToken, path: '/api/auth' },
-      ...{ domain: new URL(address).hostname, expires: -1 },
-      ...{ httpOnly: true, secure: false, sameSite: 'Strict' as const },
+      name: 'berth_refresh',
+      value: refreshToken,
+      path: '/api/auth',
+      domain: new URL(address).hostname,
+      expires: -1,
+      httpOnly: true,
+      secure: false,
+      sameSite: 'Strict' as const,
     },
   ],
   origins: [{ origin: address, localStorage: [{ name: 'berth.signed_in', value: 'yes' }] }],

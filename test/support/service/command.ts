@@ -52,7 +52,10 @@ export function theCommand(
     );
     t.teardown(() => child.kill());
     return {
-      ...{ ended, stdout, stderr, bytes },
+      ended,
+      stdout,
+      stderr,
+      bytes,
       input: child.stdin,
       kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     };

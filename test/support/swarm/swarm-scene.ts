@@ -20,13 +20,18 @@ export async function swarmScene(t: Pick<Test, 'teardown'>, cluster: SwarmCluste
   const limits = await processLimits();
   const open = () =>
     openSwarm(docker, {
-      ...{ instanceId, node: 'swarm', disk: COUNTED, toolsImage: image },
+      instanceId,
+      node: 'swarm',
+      disk: COUNTED,
+      toolsImage: image,
       addresses: { template, byNode: {}, certPath: certificates },
       processLimits: limits,
     });
   const swarm = open();
   return {
-    ...{ instanceId, swarm, image },
+    instanceId,
+    swarm,
+    image,
     runtime: swarmRuntime(swarm),
     /** Like that of a restarted service, without a record of earlier calls. */
     restarted: () => swarmRuntime(open()),

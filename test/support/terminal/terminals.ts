@@ -44,7 +44,10 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
         stream.once('end', () => stream.destroy());
       };
       opened.push({
-        ...{ stream, typed: () => typed, say: (text) => stream.push(text), end },
+        stream,
+        typed: () => typed,
+        say: (text) => stream.push(text),
+        end,
         redraws: () => redraws,
       });
       return {

@@ -26,7 +26,12 @@ export function HealthBanner() {
 
 /** Commands for root are no business of others, whoever was signed in here before. */
 const withoutCause = ({ component, status }: Fault): Fault => ({
-  ...{ component, status, detail: null, reason: null, advice: null, command: null },
+  component,
+  status,
+  detail: null,
+  reason: null,
+  advice: null,
+  command: null,
 });
 
 function FaultLine({ fault, isAdmin }: { fault: Fault; isAdmin: boolean }) {

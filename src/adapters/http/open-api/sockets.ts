@@ -18,7 +18,10 @@ export function socketItem(item: PathItem, routes: ReadonlyMap<string, RouteOpti
     description: `A WebSocket. ${description}`,
     parameters,
     'x-websocket': {
-      ...{ operationId, tags, scope, subprotocols: [subprotocol, 'bearer.<token>'] },
+      operationId,
+      tags,
+      scope,
+      subprotocols: [subprotocol, 'bearer.<token>'],
       refusals: errorsOf(route).map(({ status, code }) => ({ status, code })),
     },
   } as never;

@@ -19,8 +19,13 @@ export function memoryDeviceSignIns(state: FactorState, clock: Clock): DeviceSig
       const startedAt = clock.now();
       const expiresAt = new Date(startedAt.getTime() + lifeMinutes * 60_000);
       state.deviceSignIns.set(deviceHash.toString('hex'), {
-        ...{ userCodeHash: hash, machine, origin, startedAt, expiresAt },
-        ...{ polledAt: null, decision: null },
+        userCodeHash: hash,
+        machine,
+        origin,
+        startedAt,
+        expiresAt,
+        polledAt: null,
+        decision: null,
       });
       return expiresAt;
     },

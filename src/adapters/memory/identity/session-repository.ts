@@ -26,7 +26,12 @@ function find(state: MemoryState, clock: Clock, id: string): SessionWithUser | n
     autoLockMinutes: state.autoLockMinutes.get(user.id) ?? null,
   };
   return {
-    ...{ session, user: withoutPassword(user), now: clock.now(), idleMinutes, requestsPerMinute, lock },
+    session,
+    user: withoutPassword(user),
+    now: clock.now(),
+    idleMinutes,
+    requestsPerMinute,
+    lock,
     limits: useLimitsOf(state, user),
   };
 }
@@ -37,8 +42,14 @@ export const memorySessions = (state: MemoryState, clock: Clock): SessionReposit
     const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
     const made: UserSession = {
       ...session,
-      ...{ id: randomUUID(), createdAt: now, lastSeenAt: now, expiresAt },
-      ...{ revokedAt: null, revokedReason: null, confirmedAt: null, barredUntil },
+      id: randomUUID(),
+      createdAt: now,
+      lastSeenAt: now,
+      expiresAt,
+      revokedAt: null,
+      revokedReason: null,
+      confirmedAt: null,
+      barredUntil,
       signedInAt: signedInAt !== null && signedInAt > now ? now : signedInAt,
     };
     state.sessions.push(made);

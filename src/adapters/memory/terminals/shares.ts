@@ -55,8 +55,17 @@ export function sharesOf(state: MemoryState, clock: Clock) {
     return bestAccess(given, containerOf);
   };
   return {
-    ...{ rows, isOver, isLive, participationsOf, present, nameOf },
-    ...{ toCollaboration, find, change, changeParticipation, shared },
+    rows,
+    isOver,
+    isLive,
+    participationsOf,
+    present,
+    nameOf,
+    toCollaboration,
+    find,
+    change,
+    changeParticipation,
+    shared,
   };
 }
 

@@ -58,8 +58,11 @@ export const postgresProcessOutputs = (db: Db): ProcessOutputRepository => ({
 });
 
 const rowOf = ({ stdout, stderr, isWhole }: StoredOutput) => ({
-  ...{ stdout: stdout.data, stdout_first: stdout.firstKept },
-  ...{ stderr: stderr.data, stderr_first: stderr.firstKept, is_whole: isWhole },
+  stdout: stdout.data,
+  stdout_first: stdout.firstKept,
+  stderr: stderr.data,
+  stderr_first: stderr.firstKept,
+  is_whole: isWhole,
 });
 
 const removeOldest = (db: Db, ownerId: string) =>

@@ -75,9 +75,15 @@ const processChanges = (db: Db): Pick<ProcessRepository, 'insert' | 'advance' | 
     db
       .insertInto('processes')
       .values({
-        ...{ id, db_id: dbId, user_id: userId, runtime_id: runtimeId, name },
-        ...{ command: JSON.stringify(command), takes_input: takesInput },
-        ...{ terminal_cols: terminal?.cols ?? null, terminal_rows: terminal?.rows ?? null },
+        id,
+        db_id: dbId,
+        user_id: userId,
+        runtime_id: runtimeId,
+        name,
+        command: JSON.stringify(command),
+        takes_input: takesInput,
+        terminal_cols: terminal?.cols ?? null,
+        terminal_rows: terminal?.rows ?? null,
       })
       .returningAll()
       .$call(onlyAs(toProcess)),

@@ -27,8 +27,14 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
     const around = await aroundOf(calls, node, all);
     if (isOver) throw new Error('the isolation check was stopped');
     present = dockerCanary(calls.docker, {
-      ...{ instanceId, network, cgroupParent: null, hostCpuMillicores, processLimits },
-      ...{ image, isLocal: false, around },
+      instanceId,
+      network,
+      cgroupParent: null,
+      hostCpuMillicores,
+      processLimits,
+      image,
+      isLocal: false,
+      around,
     });
     return await onNode(present.prove());
   }

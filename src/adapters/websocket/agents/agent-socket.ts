@@ -47,7 +47,10 @@ export function agentSocket(http: FastifyInstance, deps: AgentSocketDeps): void 
     method: 'GET',
     url: '/api/agents/connect',
     config: {
-      ...{ scope: SCOPE, forRestricted: true, subprotocol: AGENT_PROTOCOL, lasting: 'event_sockets' },
+      scope: SCOPE,
+      forRestricted: true,
+      subprotocol: AGENT_PROTOCOL,
+      lasting: 'event_sockets',
       failure: 'failed to connect the agent',
     },
     schema: {

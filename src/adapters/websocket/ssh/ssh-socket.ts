@@ -50,7 +50,9 @@ export function sshSocket(http: FastifyInstance, { access, serve }: SshSocketDep
     handler: plainRequest,
     wsHandler: (socket, { caller, limits, origin, params }) =>
       serve(createWebSocketStream(socket, { allowHalfOpen: false }), {
-        ...{ caller, limits, dbId: params.id },
+        caller,
+        limits,
+        dbId: params.id,
         ipAddress: origin.ipAddress,
       }),
   });

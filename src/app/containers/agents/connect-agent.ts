@@ -131,8 +131,17 @@ async function agentOf(
 async function insertContainer(tx: Repositories, { dbId, ownerId }: Agent, name: string): Promise<void> {
   const runtimeId = agentRuntimeId(dbId);
   await tx.containers.insert({
-    ...{ dbId, ownerId, name, node: AGENT_NODE, volume: runtimeId, env: {}, resources: NO_RESOURCES },
-    ...{ imageKey: AGENT_NODE, image: AGENT_NODE, shell: '', role: AGENT_NODE },
+    dbId,
+    ownerId,
+    name,
+    node: AGENT_NODE,
+    volume: runtimeId,
+    env: {},
+    resources: NO_RESOURCES,
+    imageKey: AGENT_NODE,
+    image: AGENT_NODE,
+    shell: '',
+    role: AGENT_NODE,
   });
   await tx.containers.changeState(dbId, ['creating'], { state: 'stopped', runtimeId, started: true });
 }

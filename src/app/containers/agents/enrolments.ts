@@ -65,9 +65,18 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
       const room = checkTokenLimit(live, stored);
       if (!room.ok) return room;
       const token = await tx.tokens.insert({
-        ...{ userId: user.id, name: `agent ${cleanAgentName(name)}`, scopes: ['write'], lifeMs: null },
-        ...{ prefix, hash: sha256(secret), notAfter: null, containers: [machineId.toLowerCase()] },
-        ...{ parentId: null, depth: 0, maxUses: null, usesLeft: null },
+        userId: user.id,
+        name: `agent ${cleanAgentName(name)}`,
+        scopes: ['write'],
+        lifeMs: null,
+        prefix,
+        hash: sha256(secret),
+        notAfter: null,
+        containers: [machineId.toLowerCase()],
+        parentId: null,
+        depth: 0,
+        maxUses: null,
+        usesLeft: null,
       });
       const details = JSON.stringify({ id: token.id, token_prefix: prefix, machine_id: machineId });
       await tx.audit.append({ userId: user.id, action: 'agent_enrolled', ...origin, details });

@@ -59,7 +59,8 @@ export const changeLifetime =
       const changed = await tx.lifetimes.change(dbId, request);
       if (changed === null) return refuse({ code: 'container_not_found' });
       await tx.audit.append({
-        ...{ userId: caller.user.id, ...origin },
+        userId: caller.user.id,
+        ...origin,
         action: 'lifetime_changed',
         details: dbId,
       });

@@ -117,6 +117,9 @@ const recordSignal = (
   origin: RequestOrigin,
 ): Promise<void> =>
   acts.record({
-    ...{ action: 'process_signalled', caller, origin, dbId },
+    action: 'process_signalled',
+    caller,
+    origin,
+    dbId,
     what: { process_id: process.id, signal },
   });

@@ -45,8 +45,14 @@ export const startProcess =
       const refusal = await refusalOf(tx, dbId, caller.user.id, name);
       if (refusal !== null) return refuse(refusal);
       const process = await tx.processes.insert({
-        ...{ id: randomUUID(), dbId, userId: caller.user.id, runtimeId: handle.runtimeId },
-        ...{ name: name ?? defaultName(command), command, takesInput, terminal },
+        id: randomUUID(),
+        dbId,
+        userId: caller.user.id,
+        runtimeId: handle.runtimeId,
+        name: name ?? defaultName(command),
+        command,
+        takesInput,
+        terminal,
       });
       const details = processDetails(process, caller.credential);
       await tx.audit.append({ userId: caller.user.id, action: 'process_started', ...origin, details });

@@ -82,7 +82,10 @@ async function create(
 ): AsyncResult<MadeLink> {
   const { lifeHours = INVITATION_HOURS, accountEndsAt = null } = asked;
   const invitation = {
-    ...{ role, tier, email: email === null ? null : comparable(email), username },
+    role,
+    tier,
+    email: email === null ? null : comparable(email),
+    username,
     accountEndsAt,
   };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };

@@ -90,10 +90,15 @@ export async function attach(
   }
   return await prepareBaseImage({
     source: {
-      ...{ docker, instanceId, reference: baseImage, network: network.name },
+      docker,
+      instanceId,
+      reference: baseImage,
+      network: network.name,
       mayInstall: config.engine === 'auto',
     },
-    ...{ parts, log, signal },
+    parts,
+    log,
+    signal,
     onImage: () => prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal })),
     onTools: (volume) => {
       tools = volume;

@@ -93,7 +93,10 @@ async function attach(
   const { storageClass } = config.cluster;
   const disk: DiskSettings = { quota, measure: (handle) => usedBytes(handle) };
   const runtime = clusterRuntime(client, {
-    ...{ instanceId, node: NODE, storageClass, disk },
+    instanceId,
+    node: NODE,
+    storageClass,
+    disk,
     toolsImage: baseImage,
   });
   const { usedBytes, turns, ...inside } = clusterInside({ client, observe: runtime.observe, node: NODE });

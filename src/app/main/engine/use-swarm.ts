@@ -98,7 +98,10 @@ async function attach(
   const docker = dockerAt(addressOf(endpoint, endpoint.startsWith('unix:') ? null : addresses.certPath));
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
-    ...{ instanceId, node: NODE, addresses, toolsImage: baseImage },
+    instanceId,
+    node: NODE,
+    addresses,
+    toolsImage: baseImage,
     disk: { ...COUNTED, mode },
     processLimits: await processLimits(),
   });
@@ -157,7 +160,10 @@ async function prepare(
   const mayInstall = config.engine === 'auto';
   const source = { docker: manager.calls.docker, reference: baseImage, network, instanceId, mayInstall };
   return await prepareBaseImage({
-    ...{ source, parts, log, signal },
+    source,
+    parts,
+    log,
+    signal,
     onImage: () => onImage(baseImage),
     onTools: () => {},
   });

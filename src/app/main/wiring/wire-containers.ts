@@ -174,15 +174,26 @@ function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Te
   const { diskFloorMb, verifyMs, warmPoolSize: size } = options.containers;
   const checkpoint = checkpointOf(options);
   const pool = warmPool({
-    ...{ storage, runtime, owner, log, checkpoint },
+    storage,
+    runtime,
+    owner,
+    log,
+    checkpoint,
     engine: ports.warmPool,
     settings: { node: ports.runtimeNode, diskFloorMb, size },
   });
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
   const work = operations({
-    ...{ storage, runtime, insight, log, owner, verifyMs },
+    storage,
+    runtime,
+    insight,
+    log,
+    owner,
+    verifyMs,
     steps: {
-      ...{ checkpoint, done: metrics.stepDone, submitted: () => void tools.takeUp() },
+      checkpoint,
+      done: metrics.stepDone,
+      submitted: () => void tools.takeUp(),
       beforeStop: storeBeforeStop({ storage, processes: ports.processes, log }),
     },
     terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },

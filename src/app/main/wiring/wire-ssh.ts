@@ -56,19 +56,28 @@ export function wireSsh(
   const { repositories } = storage;
   const { clock, commands, metrics, bus } = ports;
   const hostKeys = sshHostKeys({
-    ...{ storage, maker: hostKeyMaker(), log },
+    storage,
+    maker: hostKeyMaker(),
+    log,
     keys: () => keys.known().map((set) => set.hostKeys),
   });
   const connections = sshConnections({
-    ...{ repositories, live, log, uses, acts: activityRecords },
-    ...{ requests: requestLimits, mayStay: terminals.mayStay },
+    repositories,
+    live,
+    log,
+    uses,
+    acts: activityRecords,
+    requests: requestLimits,
+    mayStay: terminals.mayStay,
     channelsPerConnection: sshChannels,
     feed: new EventFeed({ events: repositories.events, bus, log, encode: (event) => event }),
   });
   metrics.watch('ssh_connections', connections.count);
   const start = startProgram({ storage, acts: activityRecords, clock, uses });
   const server = sshServer({
-    ...{ connections, log, hostKeys: hostKeys.all },
+    connections,
+    log,
+    hostKeys: hostKeys.all,
     signIn: sshSignIn({ storage, authenticator, throttle, metrics }),
     programs: sshPrograms({ start, commands, helpers: containerHelpers(commands), terminals }),
   });

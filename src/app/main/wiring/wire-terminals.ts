@@ -41,7 +41,11 @@ export function wireTerminals(
   const tapes = wireRecordings({ ...ports, storage }, activityRecords, options);
   const shells = terminals(
     {
-      ...{ storage, bus, clock, log, monotonicMs },
+      storage,
+      bus,
+      clock,
+      log,
+      monotonicMs,
       engine: { backend, runtime, screens: xtermScreens },
       me: { replica: options.replica, incarnation: randomUUID() },
       observer: tapes.forTerminals,
@@ -51,7 +55,12 @@ export function wireTerminals(
   ports.metrics.watch('terminals_open', shells.count);
   const { leases } = shells;
   const reapTerminals = terminalReaper({
-    ...{ repositories, runtime, backend, leases, log, monotonicMs },
+    repositories,
+    runtime,
+    backend,
+    leases,
+    log,
+    monotonicMs,
     isStopping: isDraining,
   });
   const sharing = collaborations({ storage, backend, throttle, bus, clock, log, publicUrl });

@@ -23,7 +23,9 @@ export const sshAccess = (deps: SshDoorDeps) => ({
     const host = deps.host();
     const port = deps.port();
     const keys = (await deps.hostKeys()).map(({ type, publicKey }) => ({
-      ...{ type, publicKey, fingerprint: hostKeyFingerprint(publicKey) },
+      type,
+      publicKey,
+      fingerprint: hostKeyFingerprint(publicKey),
       knownHostsLine: knownHostsLine(host, port ?? SSH_PORT, publicKey),
     }));
     return { host, port, keys };

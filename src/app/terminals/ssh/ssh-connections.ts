@@ -118,7 +118,11 @@ async function connect(open: Open, client: SshClient): AsyncResult<SshConnection
     };
     open.clients.set(client, () => end(0));
     return ok({
-      ...{ caller, origin: client.origin, container, names, end },
+      caller,
+      origin: client.origin,
+      container,
+      names,
+      end,
       use: registration.use,
       takeChannel: channels(open, client),
       takeListener: listeners(open, client),
@@ -222,7 +226,11 @@ async function recordStart(
   const { signedIn, origin, wanted } = client;
   if (container === null)
     return await acts.record({
-      ...{ action: 'ssh_refused', caller: signedIn.caller, origin, dbId: null, what: { wanted } },
+      action: 'ssh_refused',
+      caller: signedIn.caller,
+      origin,
+      dbId: null,
+      what: { wanted },
     });
   const details = detailsOf(client, container);
   await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });

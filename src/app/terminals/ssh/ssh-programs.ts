@@ -153,8 +153,14 @@ async function openShell(
   gone: AbortSignal,
 ): AsyncResult<OpenedShell> {
   const options = {
-    ...{ connectionId: newConnectionId(), cols, rows, shows: namedSession(session) },
-    ...{ forceNew: false, record: false, viewOnly: false, resume: null },
+    connectionId: newConnectionId(),
+    cols,
+    rows,
+    shows: namedSession(session),
+    forceNew: false,
+    record: false,
+    viewOnly: false,
+    resume: null,
   };
   const admitted = await terminals.admit(container?.dbId ?? '', options, caller, origin, gone);
   if (!admitted.ok) return admitted;

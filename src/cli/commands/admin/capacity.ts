@@ -42,17 +42,25 @@ function machineOf({ name: node, cpu, memory, disk, disks }: Node): Resource[] {
   });
   return [
     {
-      ...{ node, what: 'cpu', total: cpuOf(cpu.total_millicores), used: cpuOf(cpu.used_millicores) },
+      node,
+      what: 'cpu',
+      total: cpuOf(cpu.total_millicores),
+      used: cpuOf(cpu.used_millicores),
       containers: cpuOf(cpu.containers_millicores),
       promised: promisedText(cpuText(cpu.promised_millicores), cpu.overcommit),
     },
     {
-      ...{ node, what: 'memory', total: sizeText(memory.total_mb), used: sizeText(memory.used_mb) },
+      node,
+      what: 'memory',
+      total: sizeText(memory.total_mb),
+      used: sizeText(memory.used_mb),
       containers: sizeText(memory.containers_mb),
       promised: promisedText(sizeText(memory.promised_mb), memory.overcommit),
     },
     {
-      ...{ node, what: 'disk', ...size(first) },
+      node,
+      what: 'disk',
+      ...size(first),
       promised: promisedText(sizeText(disk.promised_mb), disk.overcommit),
     },
     ...others.map((one) => ({ node, what: `disk of the ${one.kind}`, ...size(one), promised: '–' })),

@@ -31,7 +31,10 @@ export const detailsOfAct = ({ dbId, name, ownerId, ownerUsername }: Named): str
 /** What the audit keeps of a change of owner. */
 export const detailsOfTransfer = (before: Named, after: Named): string =>
   JSON.stringify({
-    ...{ container_id: after.dbId, container_name: after.name },
-    ...{ from: before.ownerId, from_name: before.ownerUsername },
-    ...{ to: after.ownerId, to_name: after.ownerUsername },
+    container_id: after.dbId,
+    container_name: after.name,
+    from: before.ownerId,
+    from_name: before.ownerUsername,
+    to: after.ownerId,
+    to_name: after.ownerUsername,
   });

@@ -190,7 +190,10 @@ t.test('failed startup work is retried', async (t) => {
   const ready: string[] = [];
   const { background } = await prepareBaseImage({
     source: {
-      ...{ docker: faulty.docker, reference: engine.image, network: network.name, instanceId },
+      docker: faulty.docker,
+      reference: engine.image,
+      network: network.name,
+      instanceId,
       mayInstall: true,
     },
     parts,

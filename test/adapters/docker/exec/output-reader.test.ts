@@ -120,7 +120,9 @@ t.test('readers that print much are slowed down, but not given up', async (t) =>
 
 t.test('readers that last are followed by the next at once', async (t) => {
   const { seen, follow } = readers((number) => ({
-    ...{ prints: HEADER, exitCode: number === 60 ? 0 : RENEW, seconds: 200 },
+    prints: HEADER,
+    exitCode: number === 60 ? 0 : RENEW,
+    seconds: 200,
   }));
   await textOf(await follow());
   t.same([seen.readers, seen.pausesMs], [60, []]);

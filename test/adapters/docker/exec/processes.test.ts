@@ -30,7 +30,9 @@ if (engine !== null) {
   const busybox = await needs(t, 'busybox');
   if (busybox !== null)
     await containerProcessesContract('docker with BusyBox', {
-      ...{ ...instance, image: busybox.bare, hasTerminals: false },
+      ...instance,
+      image: busybox.bare,
+      hasTerminals: false,
     });
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);

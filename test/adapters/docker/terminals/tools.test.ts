@@ -108,7 +108,9 @@ async function leftover(t: Test, { docker, image, instanceId }: TestInstance): P
   await runOneShot(
     calls,
     {
-      ...{ instanceId, image, entrypoint: ['true'] },
+      instanceId,
+      image,
+      entrypoint: ['true'],
       mount: { volume: `passing-${instanceId}`, at: '/mnt', isReadOnly: true },
     },
     async (container) => {

@@ -67,7 +67,9 @@ export async function administeredContainerContract(name: string, storage: Stora
     );
     t.equal(initials(await found()), 'BDe');
     await userRemovals.begin({
-      ...{ userId: ada.id, plan: { kind: 'delete' }, requestedBy: ada.id },
+      userId: ada.id,
+      plan: { kind: 'delete' },
+      requestedBy: ada.id,
       origin: { ipAddress: '', userAgent: '' },
     });
     await userRemovals.finish(ada.id);

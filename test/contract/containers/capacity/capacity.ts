@@ -51,8 +51,18 @@ export async function capacityRepositoryContract(name: string, storage: Storage)
   await t.test(`${name}: a user's sums are those of the user's own things`, async (t) => {
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const nothing = {
-      ...{ containers: 0, running: 0, diskUsedMb: 0, kept: 0, keptMb: 0, snapshots: 0, snapshotMb: 0 },
-      ...{ recordings: 0, recordingBytes: 0, terminals: 0, tokens: 0, lastSeenAt: null },
+      containers: 0,
+      running: 0,
+      diskUsedMb: 0,
+      kept: 0,
+      keptMb: 0,
+      snapshots: 0,
+      snapshotMb: 0,
+      recordings: 0,
+      recordingBytes: 0,
+      terminals: 0,
+      tokens: 0,
+      lastSeenAt: null,
       limits: { memoryMb: 0, cpuMillicores: 0, diskMb: 0 },
     };
     const names = { username: ada.username, email: ada.email, tier: 'free', maxContainers: 5 };
@@ -76,9 +86,17 @@ export async function capacityRepositoryContract(name: string, storage: Storage)
     const token = { userId: ada.id, name: 'ci', prefix: 'svc_01234567', scopes: ['read'] } as const;
     await tokens.insert({ ...token, hash: hashOf(randomUUID()), lifeMs: null, ...UNLIMITED });
     t.match(await useOf(ada.id), {
-      ...{ containers: 1, running: 1, diskUsedMb: 42, kept: 2, keptMb: 70 + 6 + FILE_SYSTEM_MB },
-      ...{ snapshots: 1, snapshotMb: 6 + FILE_SYSTEM_MB, recordings: 1, recordingBytes: LEAST_BYTES },
-      ...{ terminals: 1, tokens: 1 },
+      containers: 1,
+      running: 1,
+      diskUsedMb: 42,
+      kept: 2,
+      keptMb: 70 + 6 + FILE_SYSTEM_MB,
+      snapshots: 1,
+      snapshotMb: 6 + FILE_SYSTEM_MB,
+      recordings: 1,
+      recordingBytes: LEAST_BYTES,
+      terminals: 1,
+      tokens: 1,
       limits: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 },
     });
     t.match(await useOf(eve.id), nothing, 'and of nobody else');
@@ -100,8 +118,22 @@ export async function capacityRepositoryContract(name: string, storage: Storage)
 function aNewSnapshot({ ownerId, dbId, name: containerName, resources }: Container): NewSnapshot {
   const id = randomUUID();
   return {
-    ...{ id, ownerId, dbId, containerName, resources, name: `s-${id.slice(0, 8)}`, note: '', labels: {} },
-    ...{ imageKey: 'debian', image: 'berth/debian:12', shell: '/bin/bash', role: 'node' },
-    ...{ roleSetupStatus: 'ready', volume: `snap-${id}`, layerMb: 1, volumeMb: 5, forkIds: null },
+    id,
+    ownerId,
+    dbId,
+    containerName,
+    resources,
+    name: `s-${id.slice(0, 8)}`,
+    note: '',
+    labels: {},
+    imageKey: 'debian',
+    image: 'berth/debian:12',
+    shell: '/bin/bash',
+    role: 'node',
+    roleSetupStatus: 'ready',
+    volume: `snap-${id}`,
+    layerMb: 1,
+    volumeMb: 5,
+    forkIds: null,
   };
 }

@@ -49,7 +49,8 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
       const keptSeconds = ((lifetime?.keptUntil?.getTime() ?? now.getTime()) - now.getTime()) / 1_000;
       const rounded = (value: number): number => Math.round(value / 100) * 100;
       return {
-        ...{ seconds: rounded(seconds), idleSeconds: lifetime?.idleSeconds },
+        seconds: rounded(seconds),
+        idleSeconds: lifetime?.idleSeconds,
         ...(keptSeconds > 0 ? { keptSeconds: rounded(keptSeconds) } : {}),
       };
     };

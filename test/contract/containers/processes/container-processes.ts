@@ -14,8 +14,13 @@ const NOTHING: OutputOffsets = { stdout: 0, stderr: 0 };
 const MIB = 1_048_576;
 
 export const aRequest = (command: readonly string[], over: Partial<ProcessRequest> = {}): ProcessRequest => ({
-  ...{ command, env: {}, workdir: null, takesInput: false, terminal: null },
-  ...{ timeoutSeconds: null, keptBytes: MIB },
+  command,
+  env: {},
+  workdir: null,
+  takesInput: false,
+  terminal: null,
+  timeoutSeconds: null,
+  keptBytes: MIB,
   ...over,
 });
 

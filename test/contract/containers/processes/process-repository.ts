@@ -21,11 +21,20 @@ export async function processRepositoryContract(
   };
   const begun = async ({ userId, dbId }: { userId: string; dbId: string }, label = 'web') =>
     await processes.insert({
-      ...{ id: randomUUID(), dbId, userId, runtimeId: 'f'.repeat(64), name: label },
-      ...{ command: ['echo', 'héllo "🚢"'], takesInput: true, terminal: { cols: 80, rows: 24 } },
+      id: randomUUID(),
+      dbId,
+      userId,
+      runtimeId: 'f'.repeat(64),
+      name: label,
+      command: ['echo', 'héllo "🚢"'],
+      takesInput: true,
+      terminal: { cols: 80, rows: 24 },
     });
   const end = async (hoursAgo = 0): Promise<ProcessState> => ({
-    ...{ kind: 'ended', pid: 7, by: 'exit', exitCode: 3 },
+    kind: 'ended',
+    pid: 7,
+    by: 'exit',
+    exitCode: 3,
     endedAt: new Date((await now()).getTime() - hoursAgo * HOUR_MS),
   });
 

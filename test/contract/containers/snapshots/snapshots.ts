@@ -25,10 +25,22 @@ export async function snapshotRepositoryContract(
   const aNew = (of: { ownerId: string; dbId: string }, over: Partial<NewSnapshot> = {}): NewSnapshot => {
     const id = randomUUID();
     return {
-      ...{ id, ...of, name: `s-${id.slice(0, 8)}`, note: 'héllo "🚢"', labels: { team: 'a' } },
-      ...{ containerName: 'dev', imageKey: 'debian', image: 'berth/debian:12', shell: '/bin/bash' },
-      ...{ role: 'node', roleSetupStatus: 'ready', volume: `snap-${id}`, layerMb: 10, volumeMb: 30 },
-      ...{ resources: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 }, forkIds: null },
+      id,
+      ...of,
+      name: `s-${id.slice(0, 8)}`,
+      note: 'héllo "🚢"',
+      labels: { team: 'a' },
+      containerName: 'dev',
+      imageKey: 'debian',
+      image: 'berth/debian:12',
+      shell: '/bin/bash',
+      role: 'node',
+      roleSetupStatus: 'ready',
+      volume: `snap-${id}`,
+      layerMb: 10,
+      volumeMb: 30,
+      resources: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 },
+      forkIds: null,
       ...over,
     };
   };
@@ -101,7 +113,10 @@ export async function snapshotRepositoryContract(
     const ids = (await snapshots.list(box.ownerId)).map(({ id }) => id);
     t.same(ids, [failed.id, young.id, old.id]);
     t.same(await snapshots.use(box.ownerId), {
-      ...{ count: 2, liveMb: 3 * ONE_MB, deletedCount: 1, deletedMb: ONE_MB },
+      count: 2,
+      liveMb: 3 * ONE_MB,
+      deletedCount: 1,
+      deletedMb: ONE_MB,
     });
     for (const { id } of [gone, ofFork]) {
       t.equal(await snapshots.find(id, box.ownerId), null);
@@ -197,7 +212,10 @@ export async function snapshotRepositoryContract(
         .toSorted(),
     );
     t.same(await snapshots.use(box.ownerId), {
-      ...{ count: 1, liveMb: ONE_MB, deletedCount: 3, deletedMb: 3 * ONE_MB },
+      count: 1,
+      liveMb: ONE_MB,
+      deletedCount: 3,
+      deletedMb: 3 * ONE_MB,
     });
     t.equal((await retention.giveUp(box.ownerId, { mb: 1, count: 2 })).length, 2, 'by number');
     t.match(await snapshots.use(box.ownerId), { deletedCount: 1 });

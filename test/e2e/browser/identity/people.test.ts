@@ -132,8 +132,13 @@ test('a person is changed after a question, with a way back', async (t, browser,
 
   const { passkeys } = paged.service.ports.storage.repositories;
   await passkeys.insert({
-    ...{ userId: ada.id, credentialId: 'one', name: 'A phone of somebody' },
-    ...{ publicKey: Buffer.from([1]), counter: 0, transports: [], backedUp: false },
+    userId: ada.id,
+    credentialId: 'one',
+    name: 'A phone of somebody',
+    publicKey: Buffer.from([1]),
+    counter: 0,
+    transports: [],
+    backedUp: false,
   });
   const other = await openPage(browser);
   await other.page.goto(link);

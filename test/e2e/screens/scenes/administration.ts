@@ -10,9 +10,15 @@ const entry = (
 ): Pick<Scene, 'route' | 'shows' | 'steps'> => ({ route: `/admin/${tab}`, shows, steps: asking(label) });
 
 const OPEN_TERMINALS = (['browser', 'command', 'ssh'] as const).map((client, at) => ({
-  ...{ id: `${at}`, username: ['ada', 'bob', 'mia'][at], container_name: 'web-api', client },
-  ...{ connection_id: at === 2 ? 'ssh' : 'main', mux_session: at === 0 ? 'main' : null, owner: at !== 1 },
-  ...{ ip_address: `192.0.2.${at + 7}`, viewers: at === 0 ? 1 : 0 },
+  id: `${at}`,
+  username: ['ada', 'bob', 'mia'][at],
+  container_name: 'web-api',
+  client,
+  connection_id: at === 2 ? 'ssh' : 'main',
+  mux_session: at === 0 ? 'main' : null,
+  owner: at !== 1,
+  ip_address: `192.0.2.${at + 7}`,
+  viewers: at === 0 ? 1 : 0,
   created_at: new Date(Date.now() - (at + 1) * 1_300_000).toISOString(),
 }));
 

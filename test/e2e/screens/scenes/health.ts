@@ -10,12 +10,18 @@ const READY = { state: 'ready', reason: null, detail: null, advice: null } as co
 const ready = (component: string, summary: string) => ({ component, summary, ...READY });
 
 const ENGINE_DOWN = {
-  ...{ component: 'engine', state: 'down', reason: 'unreachable', summary: 'Engine unreachable' },
+  component: 'engine',
+  state: 'down',
+  reason: 'unreachable',
+  summary: 'Engine unreachable',
   detail: 'docker does not answer at /var/run/docker.sock',
   advice: 'start Docker (sudo systemctl start docker) and wait a few seconds',
 };
 const DISK = {
-  ...{ component: 'disk', state: 'degraded', reason: 'unenforced', summary: 'Disk quotas not enforced' },
+  component: 'disk',
+  state: 'degraded',
+  reason: 'unenforced',
+  summary: 'Disk quotas not enforced',
   detail: 'the file system of the volumes has no quotas',
   advice: 'See docs/disk.md.',
 };
@@ -29,7 +35,10 @@ const TESTING = {
 };
 
 const replica = (name: string, state: string, minutes: number, seen: number) => ({
-  ...{ replica: name.repeat(8), state, started_at: agoMinutes(minutes), seen_at: agoMinutes(seen) },
+  replica: name.repeat(8),
+  state,
+  started_at: agoMinutes(minutes),
+  seen_at: agoMinutes(seen),
   components: state === 'running' ? [ENGINE_DOWN] : [],
 });
 
@@ -47,15 +56,19 @@ const FAULTY = {
 };
 
 const outage = (id: number, fault: typeof ENGINE_DOWN, from: number, lasted: number | null) => ({
-  ...{ ...fault, id: `${id}`, from: agoMinutes(from) },
-  ...{
-    to: lasted === null ? null : agoMinutes(from - lasted),
-    seconds: lasted === null ? null : lasted * 60,
-  },
+  ...fault,
+  id: `${id}`,
+  from: agoMinutes(from),
+  to: lasted === null ? null : agoMinutes(from - lasted),
+  seconds: lasted === null ? null : lasted * 60,
 });
 const PROCESS = {
-  ...{ component: 'replicas', state: 'degraded', reason: 'silent', summary: 'Process silent' },
-  ...{ detail: null, advice: null },
+  component: 'replicas',
+  state: 'degraded',
+  reason: 'silent',
+  summary: 'Process silent',
+  detail: null,
+  advice: null,
 } as unknown as typeof ENGINE_DOWN;
 
 const OUTAGES = [

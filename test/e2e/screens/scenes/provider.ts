@@ -11,7 +11,8 @@ const withProvider = (page: Page): Promise<void> =>
 
 const CONNECTED = {
   id: '00000000-0000-4000-8000-000000000001',
-  ...{ issuer: 'https://sso.example.org/realms/berth', email: 'ada@example.org' },
+  issuer: 'https://sso.example.org/realms/berth',
+  email: 'ada@example.org',
   created_at: new Date(Date.now() - 9 * 86_400_000).toISOString(),
   last_used_at: new Date(Date.now() - 7_200_000).toISOString(),
 };

@@ -47,14 +47,20 @@ const WAITING = '.skeleton, .waiting, [aria-busy=true]';
 export const LISTS: readonly Scene[] = [
   ...LOADING.map(
     ([name, route, path, who]): Scene => ({
-      ...{ name: `loading-${name}`, route, before: unanswered(path) },
+      name: `loading-${name}`,
+      route,
+      before: unanswered(path),
       ...(who && { who }),
       steps: (page) => page.locator(WAITING).first().waitFor(),
     }),
   ),
   ...FAILED.map(
     ([name, route, path, who]): Scene => ({
-      ...{ name: `failed-${name}`, route, before: failing(path), steps: problem, expects: /500/ },
+      name: `failed-${name}`,
+      route,
+      before: failing(path),
+      steps: problem,
+      expects: /500/,
       ...(who && { who }),
     }),
   ),

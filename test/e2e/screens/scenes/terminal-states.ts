@@ -99,7 +99,10 @@ export const TERMINAL_STATES: readonly Scene[] = [
       const network = await page.context().newCDPSession(page);
       await network.send('Network.enable');
       await network.send('Network.emulateNetworkConditions', {
-        ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: SLOW_BYTES },
+        offline: false,
+        latency: 0,
+        downloadThroughput: -1,
+        uploadThroughput: SLOW_BYTES,
       });
       await dragOver(page, 'drop', 20);
       await page.locator('.uploads progress:not([value="0"], [value^="0.0"])').first().waitFor();

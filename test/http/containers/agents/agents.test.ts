@@ -32,7 +32,11 @@ t.test('a connected machine is listed among the containers, running', async (t) 
   t.equal(agent.welcome.resumed, false);
   const [one] = await listed(service, ada, '?status=running');
   t.match(one, {
-    ...{ id: `agent:${machine.id}`, db_id: machine.id, name: 'My-laptop', status: 'running', role: 'agent' },
+    id: `agent:${machine.id}`,
+    db_id: machine.id,
+    name: 'My-laptop',
+    status: 'running',
+    role: 'agent',
     agent: { platform: 'linux x64' },
   });
   for (const id of [one.id, one.db_id]) t.equal((await by('GET', `/api/containers/${id}`)).statusCode, 200);
@@ -81,7 +85,10 @@ t.test('a deleted agent is forgotten: its socket, its terminals, its name and it
   const agent = await connectMachine(address, enrolled.json().token, machine);
   const terminal = await terminalClient({ address, dbId: machine.id, token: ada.token });
   t.match((await by('DELETE', `/api/containers/agent:${machine.id}`)).json(), {
-    ...{ message: 'container deleted', id: `agent:${machine.id}`, db_id: machine.id, name: 'laptop' },
+    message: 'container deleted',
+    id: `agent:${machine.id}`,
+    db_id: machine.id,
+    name: 'laptop',
   });
   t.same(await agent.closed(), [4004, 'forgotten']);
   t.same(await terminal.closed(), [4004, 'container deleted']);

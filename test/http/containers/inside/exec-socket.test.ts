@@ -45,7 +45,11 @@ async function aCommand(address: string, url: string, token: string, start: obje
     send({ type: 'room', bytes: room });
   }
   return {
-    ...{ socket, send, bytes, frame, until },
+    socket,
+    send,
+    bytes,
+    frame,
+    until,
     refused: () => refused,
     /** Bytes of input that the service takes. */
     room: () => frames.reduce((sum, one) => (one.type === 'room' ? sum + Number(one['bytes']) : sum), 0),

@@ -108,7 +108,11 @@ t.test('a body counts as another request per 64 KiB', async (t) => {
 
 const MIB = 1_048_576;
 const result = (stdout: Buffer, stderr: Buffer = Buffer.alloc(0)) => ({
-  ...{ exitCode: 0, stdout, stderr, truncated: false, durationMs: 7 },
+  exitCode: 0,
+  stdout,
+  stderr,
+  truncated: false,
+  durationMs: 7,
 });
 const answered = async (stdout: Buffer, stderr?: Buffer): Promise<string> => {
   const answer = execAnswer(result(stdout, stderr));

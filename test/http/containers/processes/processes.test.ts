@@ -27,7 +27,9 @@ async function aScene(ports: Parameters<typeof aBoxOfAda>[0] = {}) {
   };
   const input = (id: string, body: string, query = '') =>
     scene.service.http.inject({
-      ...{ method: 'POST', url: `${url}/${id}/input${query}`, payload: body },
+      method: 'POST',
+      url: `${url}/${id}/input${query}`,
+      payload: body,
       headers: { ...BYTES, authorization: `Bearer ${scene.ada.token}` },
     });
   return { ...scene, url, start, linesOf, input };
@@ -53,7 +55,10 @@ t.test('a process is started, followed and listed', async (t) => {
     'e\n',
   );
   t.match((await call('GET', `${url}/${id}`)).json(), {
-    ...{ status: 'ended', exit_code: 0, signal: null, ended_by: 'exit' },
+    status: 'ended',
+    exit_code: 0,
+    signal: null,
+    ended_by: 'exit',
     output: { stdout: { bytes: 8, first_kept: 0, truncated: false }, stderr: { bytes: 0, first_kept: 0 } },
   });
   const { id: other } = await start({ command: ['/bin/sleep', '3600'] });
@@ -305,8 +310,10 @@ t.test('lines keep every byte, and no character is divided', async (t) => {
   for (const data of [full, binary, Buffer.from('ends in the middle 🚢').subarray(0, -1)])
     for (const size of [1, 2, 3, 5, 40_000]) {
       const output = {
-        ...{ start: { stdout: 100, stderr: 0 }, pieces: pieces(data, size) },
-        ...{ end: async () => {}, state: async () => ({}) as never },
+        start: { stdout: 100, stderr: 0 },
+        pieces: pieces(data, size),
+        end: async () => {},
+        state: async () => ({}) as never,
       };
       const lines = [];
       for await (const line of outputLines(output, (_process, after) => ({ after })))

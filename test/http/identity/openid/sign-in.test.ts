@@ -81,7 +81,9 @@ t.test('issuer and subject alone recognize an account', async (t) => {
   const [identity] = await identitiesOf(scene, { token: moved.answer.json().token });
   t.match(identity, { email: 'lovelace@example.org', last_used_at: String });
   const other = await signInBy(scene, {
-    ...{ ...ADA, sub: 'somebody-else', email: 'new@example.org' },
+    ...ADA,
+    sub: 'somebody-else',
+    email: 'new@example.org',
     preferred_username: 'eve',
   });
   t.not(other.answer.json().user.id, first.answer.json().user.id);
@@ -118,7 +120,9 @@ t.test('a username that is taken or does not fit is chosen, and only that of a n
   t.equal(known.json().user.username, 'countess', 'nobody is renamed');
 
   const unfit = await signInBy(scene, {
-    ...{ ...ADA, sub: 'li', email: 'li@example.org' },
+    ...ADA,
+    sub: 'li',
+    email: 'li@example.org',
     preferred_username: '李',
   });
   t.match(unfit.answer.json(), { code: 'provider_username_needed', suggestion: null });

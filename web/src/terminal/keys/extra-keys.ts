@@ -26,11 +26,18 @@ export type BarKey =
 const text = (name: string, face: string, sent: string): BarKey => ({ name, face, kind: 'text', text: sent });
 const character = (name: string, sent: string): BarKey => text(name, sent, sent);
 const cursor = (name: string, face: string, final: string): BarKey => ({
-  ...{ name, face, kind: 'cursor', final },
+  name,
+  face,
+  kind: 'cursor',
+  final,
   ...(face.length === 1 && { repeats: true }),
 });
 const numbered = (name: string, face: string, number: number): BarKey => ({
-  ...{ name, face, kind: 'numbered', number, repeats: true },
+  name,
+  face,
+  kind: 'numbered',
+  number,
+  repeats: true,
 });
 
 /** The keys that on-screen keyboards lack or hide, in two rows of equal length. */

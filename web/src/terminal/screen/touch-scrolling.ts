@@ -74,8 +74,12 @@ export function touchScrolling(host: HTMLElement): () => void {
 /** As a mouse's wheel would there, so that everything that a wheel does works. */
 function turnWheel(host: HTMLElement, deltaY: number, { x, y }: Point): void {
   const wheel = new WheelEvent('wheel', {
-    ...{ deltaY, clientX: x, clientY: y },
-    ...{ bubbles: true, cancelable: true, composed: true },
+    deltaY,
+    clientX: x,
+    clientY: y,
+    bubbles: true,
+    cancelable: true,
+    composed: true,
   });
   host.querySelector('.xterm-screen')?.dispatchEvent(wheel);
 }

@@ -19,8 +19,12 @@ const DESTINATIONS: readonly Destination[] = [
   { href: '/snapshots', label: 'Snapshots', icon: 'camera' },
   { href: '/recordings', label: 'Recordings', icon: 'record', others: ['/recordings/'] },
   {
-    ...{ href: '/admin', label: 'Administration', shortLabel: 'Admin', icon: 'shield' as const },
-    ...{ others: ['/admin/'], forAdmins: true },
+    href: '/admin',
+    label: 'Administration',
+    shortLabel: 'Admin',
+    icon: 'shield' as const,
+    others: ['/admin/'],
+    forAdmins: true,
   },
   { href: '/settings', label: 'Settings', icon: 'gear', others: ['/settings/', '/device'] },
 ];

@@ -50,7 +50,13 @@ const command = (
   run: () => void,
   { words = '', isFirst = true, keys }: More = {},
 ): Command => ({
-  ...{ id: `${group}:${label}`, group, label, icon, run, words, isFirst },
+  id: `${group}:${label}`,
+  group,
+  label,
+  icon,
+  run,
+  words,
+  isFirst,
   ...(keys !== undefined && { keys }),
 });
 
@@ -107,7 +113,8 @@ export const generalCommands = (host: PaletteHost): readonly Command[] => [
   ),
   command('Actions', 'keyboard', 'Keyboard shortcuts', host.onHelp, { keys: '?', words: 'help' }),
   command('Actions', 'code', 'API reference', () => void open('/docs', '_blank', 'noopener'), {
-    ...{ words: 'help documentation', isFirst: false },
+    words: 'help documentation',
+    isFirst: false,
   }),
   ...(me.value?.passcode_set
     ? [command('Actions', 'lock', 'Lock now', host.onLock, { keys: 'Shift L', isFirst: false })]

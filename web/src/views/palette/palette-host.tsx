@@ -44,7 +44,10 @@ export function PaletteHost({ user, onHelp, onLock }: HostProps) {
   }, []);
   const closeForm = (): void => setForm(null);
   const host = {
-    ...{ user, onAction, onHelp, onLock },
+    user,
+    onAction,
+    onHelp,
+    onLock,
     onCreate: () => setForm('create'),
     onAddAgent: () => setForm('agent'),
   };

@@ -21,7 +21,7 @@ export const signedInAnswer =
   (tokens: LoginTokens, secure: boolean): SignedInAnswer =>
   (reply, { session, user, refreshToken }) => {
     const { token, expiresAt } = tokens.sign({ userId: user.id, sessionId: session.id });
-    const attributes = { ...{ path: PATH, httpOnly: true, secure }, expires: session.expiresAt };
+    const attributes = { path: PATH, httpOnly: true, secure, expires: session.expiresAt };
     setCookie(reply, { name: REFRESH_COOKIE, value: refreshToken, ...attributes, sameSite: 'strict' });
     return {
       token,

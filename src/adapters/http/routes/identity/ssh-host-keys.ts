@@ -15,9 +15,13 @@ export const sshHostKeyRoutes =
       async () => {
         const { host, port, keys } = await access.describe();
         return {
-          ...{ host, port },
+          host,
+          port,
           keys: keys.map(({ type, publicKey, fingerprint, knownHostsLine }) => ({
-            ...{ type, public_key: publicKey, fingerprint, known_hosts_line: knownHostsLine },
+            type,
+            public_key: publicKey,
+            fingerprint,
+            known_hosts_line: knownHostsLine,
           })),
         };
       },

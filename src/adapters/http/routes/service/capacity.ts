@@ -62,8 +62,13 @@ const toAmount = ({ count, usedMb }: StoredAmount) => ({ count, used_mb: usedMb 
 const orNull = (bytes: number | null | undefined): number | null => (bytes == null ? null : toMb(bytes));
 
 const NO_CONTAINERS = {
-  ...{ creating: 0, starting: 0, running: 0, stopping: 0 },
-  ...{ stopped: 0, updating: 0, failed: 0 },
+  creating: 0,
+  starting: 0,
+  running: 0,
+  stopping: 0,
+  stopped: 0,
+  updating: 0,
+  failed: 0,
 };
 
 function toNode({ sums, host, disks, load, warnings }: NodeCapacity): schema.NodeBody {

@@ -19,7 +19,9 @@ export const memoryProcessOutputs = (state: MemoryState): ProcessOutputRepositor
       const others = state.processOutputs.filter((row) => row.processId !== processId);
       const bytes = (data: Buffer): string => data.toString('latin1');
       const stored: Row = {
-        ...{ processId, ownerId, isWhole },
+        processId,
+        ownerId,
+        isWhole,
         stdout: { firstKept: stdout.firstKept, data: bytes(stdout.data) },
         stderr: { firstKept: stderr.firstKept, data: bytes(stderr.data) },
       };

@@ -73,7 +73,10 @@ function toArrived({ claims, ...stored }: Stored): ArrivedProviderSignIn | null 
   if (claims === null) return null;
   const { purpose, sessionId, startedAt, invitationHash, sealedIdToken } = stored;
   return {
-    ...{ purpose, sessionId, startedAt, claims },
+    purpose,
+    sessionId,
+    startedAt,
+    claims,
     invitationHash: bytesOf(invitationHash),
     sealedIdToken: Buffer.from(sealedIdToken, 'hex'),
   };

@@ -108,7 +108,8 @@ export function People() {
           key={`${asked.act} ${asked.user.id}`}
           {...asked}
           tiers={tiers}
-          {...{ ...outcomes, onMade }}
+          {...outcomes}
+          onMade={onMade}
           onClose={() => setAsked(null)}
         />
       )}

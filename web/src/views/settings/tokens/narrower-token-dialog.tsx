@@ -26,7 +26,9 @@ export function NarrowerTokenDialog({ parent, names, onMade, onClose }: Props) {
   const create = async (values: { name: string; expires_in_minutes: string; max_uses: string }) => {
     const { name, expires_in_minutes: minutes, max_uses: uses } = values;
     const made = await deriveToken({
-      ...{ parent_id: parent.id, name, scopes },
+      parent_id: parent.id,
+      name,
+      scopes,
       ...(containers.length > 0 && { containers }),
       ...(minutes !== '' && { expires_in_minutes: Number(minutes) }),
       ...(uses.trim() !== '' && { max_uses: Number(uses) }),

@@ -109,7 +109,14 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
   const others = panes.filter((pane) => pane !== active);
   const common = commonOverlay([active, ...others].flatMap((pane) => overlays.get(pane) ?? []));
   const over = (overlay: Overlay, of: readonly Pane[], takeFocus: boolean) => (
-    <OverlayOver {...{ ...starting, overlay, known, takeFocus }} panes={of} name={name.current ?? ''} />
+    <OverlayOver
+      {...starting}
+      overlay={overlay}
+      known={known}
+      takeFocus={takeFocus}
+      panes={of}
+      name={name.current ?? ''}
+    />
   );
   return (
     <main class="terminal-area" ref={area}>

@@ -146,7 +146,12 @@ export function toProcessBody({
   const end = state.kind === 'ended' ? state : null;
   const exitCode = end?.exitCode ?? null;
   return {
-    ...{ id, name, command: [...command], status: state.kind, stdin: takesInput, pty: terminal },
+    id,
+    name,
+    command: [...command],
+    status: state.kind,
+    stdin: takesInput,
+    pty: terminal,
     pid: 'pid' in state ? state.pid : null,
     started_at: startedAt.toISOString(),
     ended_at: end?.endedAt.toISOString() ?? null,

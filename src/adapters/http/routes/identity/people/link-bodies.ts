@@ -33,8 +33,13 @@ export function toInvitationOffer({ link, creatorName }: NamedLink): InvitationO
   if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { role, tier, email, username, accountEndsAt } = purpose;
   return {
-    ...{ role, tier, email, username, account_ends_at: accountEndsAt?.toISOString() ?? null },
-    ...{ invited_by: creatorName, expires_at: expiresAt.toISOString() },
+    role,
+    tier,
+    email,
+    username,
+    account_ends_at: accountEndsAt?.toISOString() ?? null,
+    invited_by: creatorName,
+    expires_at: expiresAt.toISOString(),
   };
 }
 

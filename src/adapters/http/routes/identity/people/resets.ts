@@ -116,6 +116,8 @@ const useRoutes =
   };
 
 const toRemaining = ({ kind, id, name, createdAt }: RemainingCredential) => ({
-  ...{ kind, id, name },
+  kind,
+  id,
+  name,
   created_at: createdAt.toISOString(),
 });
