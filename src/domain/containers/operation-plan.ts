@@ -124,7 +124,8 @@ function back(operation: Operation, { old, fresh }: Facts): Step {
   if (kind === 'delete' && old === 'gone') return commit('none');
   if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
   if (kind === 'stop' && !isUp(old) && before.state === 'running') return commit('old');
-  const isDown = old === 'stopped' || old === 'paused';
+  // What ends would soon not run: the engine starts it once it has ended.
+  const isDown = old === 'ending' || old === 'stopped' || old === 'paused';
   const mustRun = (kind === 'update' || kind === 'transfer') && before.state === 'running';
   if (mustRun && isDown) return start('old');
   return { do: 'put_back' };

@@ -8,8 +8,10 @@ import type { Resources } from './resources.ts';
  *   forward --commit--> committed --clean up--> done
  *      |
  *      +--a step fails--> back --undo--> failed
+ *      |                |
+ *      |                +--the node of a container being made or started does not answer--> failed
  *      |
- *      +--the engine cannot be observed before the first step--> failed
+ *      +--the same, or the engine cannot be observed before the first step--> failed
  *
  * "old" is the engine's container at the start, "fresh" the one that the operation makes; their generations distinguish
  * them. With `carryOver` an image of the old one is captured first, and the fresh one is made from it.
@@ -99,17 +101,33 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
   return memoryMb !== same.memoryMb || cpuMillicores !== same.cpuMillicores || diskMb !== same.diskMb;
 }
 
-/** When an operation met a fault. `touchesEngine`: a step may have reached the engine. */
-export type OperationFault = { readonly during: 'observe' | 'step'; readonly touchesEngine: boolean };
+/**
+ * When an operation met a fault. `touchesEngine`: a step may have reached the engine. `isUnresponsive`: the container or
+ * its node does not answer, the engine does.
+ */
+export type OperationFault = {
+  readonly during: 'observe' | 'step';
+  readonly touchesEngine: boolean;
+  readonly isUnresponsive: boolean;
+};
 
 /**
- * The reaction to a fault: `back` undoes what was done; `abandon` fails at once, as nothing was done; `leave` retries
- * later.
+ * Whether the reconciler puts away what it leaves on a node that does not answer. A start that has begun to make a
+ * container removes it itself: later operations would take it for theirs.
  */
-export function afterFault({ phase }: Operation, fault: OperationFault): 'back' | 'abandon' | 'leave' {
-  if (phase !== 'forward') return 'leave';
-  if (fault.during === 'step') return 'back';
-  return fault.touchesEngine ? 'leave' : 'abandon';
+const endsWithoutNode = ({ kind, volumeKept }: Operation): boolean =>
+  kind === 'create' || kind === 'restore' || (kind === 'start' && volumeKept === null);
+
+/**
+ * The reaction to a fault: `back` undoes what was done; `abandon` fails at once, as nothing was done or nothing can be
+ * undone; `leave` retries later.
+ */
+export function afterFault(operation: Operation, fault: OperationFault): 'back' | 'abandon' | 'leave' {
+  const { phase } = operation;
+  if (phase === 'committed') return 'leave';
+  if (phase === 'forward' && fault.during === 'step') return 'back';
+  if (fault.isUnresponsive && endsWithoutNode(operation)) return 'abandon';
+  return phase === 'forward' && !fault.touchesEngine ? 'abandon' : 'leave';
 }
 
 /**

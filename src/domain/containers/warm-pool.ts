@@ -78,5 +78,4 @@ export const diskToClaim = (wanted: Resources, quota: 'hard' | 'soft'): number |
 export const isFitted = ({ quota, resources }: PoolMember, wanted: Resources): boolean =>
   quota !== null &&
   resources.memoryMb === wanted.memoryMb &&
-  resources.cpuMillicores === wanted.cpuMillicores &&
-  resources.diskMb === wanted.diskMb;
+  resources.cpuMillicores === wanted.cpuMillicores;

@@ -258,6 +258,11 @@ t.test('an update of a container that is paused or ends stops it before another 
   }
 });
 
+t.test('an update that fails while the old container ends has it run again', async (t) => {
+  const back = operation({ phase: 'back' });
+  t.same(play(back, { old: 'ending', fresh: 'stopped' }).steps, ['remove fresh', 'start old', 'put_back']);
+});
+
 t.test('a carry-over captures a stopped container before the fresh one is made', async (t) => {
   for (const old of ['running', 'stopped'] as const) {
     const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
@@ -319,21 +324,31 @@ t.test('work done by the engine without an answer is committed', async (t) => {
 });
 
 t.test('a fault leads back, to an abandon or to a retry', async (t) => {
-  const first: OperationFault = { during: 'observe', touchesEngine: false };
-  const later: OperationFault = { during: 'observe', touchesEngine: true };
-  const step: OperationFault = { during: 'step', touchesEngine: true };
-  const cases: [string, Operation['phase'], OperationFault, ReturnType<typeof afterFault>][] = [
-    ['nothing was done that needs undoing', 'forward', first, 'abandon'],
-    ['what was done cannot be seen', 'forward', later, 'leave'],
-    ['a step has failed', 'forward', step, 'back'],
-    ['the undoing has failed', 'back', step, 'leave'],
-    ['what is undone cannot be seen', 'back', later, 'leave'],
-    ['it is committed', 'committed', step, 'leave'],
-  ];
+  const first: OperationFault = { during: 'observe', touchesEngine: false, isUnresponsive: false };
+  const later: OperationFault = { ...first, touchesEngine: true };
+  const step: OperationFault = { ...later, during: 'step' };
+  const silent: OperationFault = { ...later, isUnresponsive: true };
+  const silentStep: OperationFault = { ...step, isUnresponsive: true };
+  const isEnded = (kind: OperationKind) => ['create', 'start', 'restore'].includes(kind);
+  const orEnd = (kind: OperationKind) => (isEnded(kind) ? 'abandon' : 'leave');
   for (const kind of KINDS) {
+    const cases: [string, Operation['phase'], OperationFault, ReturnType<typeof afterFault>][] = [
+      ['nothing was done that needs undoing', 'forward', first, 'abandon'],
+      ['what was done cannot be seen', 'forward', later, 'leave'],
+      ['its node does not show what was done', 'forward', silent, orEnd(kind)],
+      ['a step has failed', 'forward', step, 'back'],
+      ['a step has failed on a silent node', 'forward', silentStep, 'back'],
+      ['the undoing has failed', 'back', step, 'leave'],
+      ['the undoing has failed on a silent node', 'back', silentStep, orEnd(kind)],
+      ['what is undone cannot be seen', 'back', later, 'leave'],
+      ['it is committed', 'committed', step, 'leave'],
+      ['it is committed on a silent node', 'committed', silentStep, 'leave'],
+    ];
     for (const [name, phase, fault, way] of cases)
       t.equal(afterFault(operation({ kind, phase }), fault), way, `${kind}: ${name}`);
   }
+  const making = operation({ kind: 'start', volumeKept: true });
+  t.equal(afterFault(making, silent), 'leave', 'a start that may have made a container');
 });
 
 t.test('an operation is failed only when its request will not be done', async (t) => {
@@ -382,6 +397,6 @@ t.test('a container is stopped before it gets another owner, and runs again if i
   );
   t.same(
     SEEN.map((old) => step('back', old)),
-    ['put_back', 'put_back', 'start old', 'start old', 'put_back'],
+    ['put_back', 'start old', 'start old', 'start old', 'put_back'],
   );
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { RuntimeBusy, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce } from '../../support/service/faults.ts';
 import { aPerson, aService, as, auditOf, small, stateOf } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
@@ -133,6 +133,28 @@ for (const broken of ['create', 'start', 'stop'] as const) {
   });
 }
 
+t.test('a stop that an update awaits in vain leaves nothing down that ran', async (t) => {
+  const { runtime, box, patch, now } = await withContainer();
+  const { observe, stop, start } = runtime;
+  runtime.stop = async () => {
+    runtime.stop = stop;
+    runtime.observe = async (handle) =>
+      handle.runtimeId === box.id
+        ? { kind: 'running', startedAt: new Date(0), isEnding: true }
+        : await observe(handle);
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  const started: string[] = [];
+  runtime.start = async (handle) => {
+    started.push(handle.runtimeId);
+    runtime.observe = observe;
+    await start(handle);
+  };
+  t.match((await patch({ memory_mb: 512 })).json(), { code: 'container_unresponsive' });
+  t.same(started, [box.id]);
+  t.match(await now(), { id: box.id, status: 'running', resources: small });
+});
+
 t.test('a container that does not stay up fails its update', async (t) => {
   const { runtime, box, patch, now } = await withContainer();
   const { observe } = runtime;
@@ -236,6 +258,28 @@ t.test("a replica takes over its last run's work at once, and never what it has 
   };
   t.equal((await as(next, ada)('POST', `${path}/stop`)).statusCode, 200);
   t.equal(stops.length, 1);
+});
+
+t.test('a start taken over on a node that does not answer ends, and blocks no delete', async (t) => {
+  const { checkpoint, followedBy } = dyingAt('start before start_old');
+  const { runtime, service, ada, path, post, now } = await withContainer({
+    checkpoint: async (name) => {
+      if (name === 'start before start_old') runtime.observe = silently;
+      await checkpoint(name);
+    },
+  });
+  const { observe } = runtime;
+  const silently: typeof observe = async () => ({
+    kind: 'running',
+    startedAt: new Date(0),
+    isSilent: true,
+  });
+  await post('stop');
+  void post('start');
+  const next = await followedBy(service);
+  t.match(await now(), { status: 'stopped', status_reason: 'the engine could not start it' });
+  runtime.observe = observe;
+  t.equal((await as(next, ada)('DELETE', path)).statusCode, 200);
 });
 
 t.test('concurrent updates are both done, the later one last', async (t) => {

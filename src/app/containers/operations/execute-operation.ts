@@ -8,6 +8,7 @@ import {
   standing,
 } from '../../../domain/containers/operation.ts';
 import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
+import { isContainerUnresponsive } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
 import { refusalIn } from './engine-refusal.ts';
@@ -73,7 +74,11 @@ export async function execute(
     } catch (error) {
       fault = error;
       const during = step === null ? 'observe' : 'step';
-      const next = await recover(deps, current, error, { during, touchesEngine });
+      const next = await recover(deps, current, error, {
+        during,
+        touchesEngine,
+        isUnresponsive: isContainerUnresponsive(error),
+      });
       if (next === null) break;
       current = next;
     }

@@ -24,7 +24,10 @@ export async function freshHandle(
   return await runtime.find(operation.dbId, freshGeneration(operation));
 }
 
-/** Throws when a start would claim that something runs whose node does not answer. */
+/** They answer that a container runs. */
+const CLAIMS_RUNNING: ReadonlySet<OperationKind> = new Set(['create', 'start']);
+
+/** Throws when an operation would claim that something runs whose node does not answer. */
 async function stateOf(
   runtime: ContainerObserver,
   { kind, phase }: StoredOperation,
@@ -34,7 +37,7 @@ async function stateOf(
   const seen = await runtime.observe(handle);
   if (seen.kind !== 'running') return seen.kind;
   if (seen.isEnding === true) return 'ending';
-  if (seen.isSilent === true && kind === 'start' && phase === 'forward')
+  if (seen.isSilent === true && CLAIMS_RUNNING.has(kind) && phase === 'forward')
     throw new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS);
   return 'running';
 }
