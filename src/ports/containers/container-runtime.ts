@@ -52,7 +52,13 @@ export type ListedContainer = {
   readonly state: Exclude<ObservedContainer['kind'], 'gone'>;
   /** Its node does not answer the engine, as far as the engine knows: this was its state when last heard of. */
   readonly isSilent?: true;
+  /** It has been asked to end, as far as the engine knows: its programs may still run, or its node has not answered. */
+  readonly isEnding?: true;
 };
+
+/** Whether a removal or a stop could only wait for its node or its end. A later listing shows what became of it. */
+export const isWaitedFor = ({ isSilent, isEnding }: ListedContainer): boolean =>
+  isSilent === true || isEnding === true;
 
 /**
  * How far a stop is awaited: until the engine has released all that the container had, or only until none of its

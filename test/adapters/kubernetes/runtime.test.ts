@@ -76,6 +76,7 @@ t.test('a Pod on a lost node is never given up for another', async (t) => {
   const [after] = cluster.store.all('pods');
   t.equal(after?.metadata.uid, before?.metadata.uid, 'it may still run');
   t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
+  t.match(await runtime.list(), [{ state: 'running', isEnding: true }]);
 });
 
 t.test('what runs on a node that does not answer is known to be so', async (t) => {
@@ -102,6 +103,7 @@ t.test('what runs on a node that does not answer is known to be so', async (t) =
   ] as const) {
     conditions(ready, containersReady);
     t.match(await runtime.observe(handle), { kind: 'running', isSilent });
+    t.match(await runtime.list(), [{ state: 'running', isSilent }]);
   }
 });
 

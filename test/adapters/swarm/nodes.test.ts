@@ -91,6 +91,7 @@ t.test('a volume is found on the machine that is another node now', async (t) =>
   one.otherNodes.splice(0, 1, nodeTwo('n3n3n3n3n3n3n3n3n3n3n3n3n'));
   const now = open(again);
   t.match(await now.observe(handle), { kind: 'gone' });
+  t.match(await now.list(), [{ state: 'stopped', isSilent: undefined }]);
   await now.create({ ...spec, generation: 2 });
   t.same(nodeOf(one.configs), ['n3n3n3n3n3n3n3n3n3n3n3n3n']);
   await now.remove(handle);

@@ -293,11 +293,19 @@ t.test('an engine container without a database row is stopped, and removed after
   const { stop } = runtime;
   runtime.stop = down;
   await t.rejects(service.reconcile(), RuntimeUnavailable, 'a pass that could not stop it says so');
+  let stops = 0;
   runtime.stop = async () => {
+    stops += 1;
     throw new RuntimeBusy('container_unresponsive', 5);
   };
   await t.resolves(service.reconcile(), 'one on a silent node waits for another pass');
-  runtime.stop = stop;
+  const { list } = runtime;
+  for (const mark of [{ isSilent: true }, { isEnding: true }] as const) {
+    runtime.list = async () => (await list()).map((one) => ({ ...one, ...mark }));
+    await service.reconcile();
+  }
+  t.equal(stops, 1, 'no pass waits for what the engine knows not to answer, or to end');
+  Object.assign(runtime, { stop, list });
   await service.reconcile();
   t.match(await runtime.observe(unknown), { kind: 'stopped' }, 'quarantined');
   service.clock.advance(3_599_000);

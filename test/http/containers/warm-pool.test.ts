@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
-import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
+import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
@@ -221,25 +221,47 @@ t.test("members have the free tier's defaults, and stay while they run", async (
   t.same(specs, [[members[0], defaultResources(free)]]);
 });
 
-t.test('a member on a silent node is not given out, and keeps no other from being made', async (t) => {
-  const { runtime, storage, service, members, create } = await withPool(t, { size: 2 });
-  const [lost] = members;
-  const { list, remove } = runtime;
-  runtime.list = async () =>
-    (await list()).map((one) => (one.dbId === lost ? { ...one, isSilent: true } : one));
-  runtime.remove = async (handle) => {
-    if (runtime.boxes.get(handle.runtimeId)?.spec.dbId === lost)
-      throw new RuntimeBusy('container_unresponsive', 5);
-    await remove(handle);
+t.test('a member that is lost or ends is not given out, and keeps no other from being made', async (t) => {
+  for (const mark of [{ isSilent: true }, { isEnding: true }] as const) {
+    const { runtime, storage, service, members, create } = await withPool(t, { size: 2 });
+    const [lost] = members;
+    const { list, remove } = runtime;
+    runtime.list = async () => (await list()).map((one) => (one.dbId === lost ? { ...one, ...mark } : one));
+    const removed: string[] = [];
+    runtime.remove = async (handle) => {
+      removed.push(runtime.boxes.get(handle.runtimeId)?.spec.dbId ?? '');
+      await remove(handle);
+    };
+    service.warmPool.soon();
+    const rows = () => storage.repositories.warmPool.list(NOBODY, false);
+    await waitFor(async () => {
+      const ready = (await rows()).filter(({ state }) => state === 'ready');
+      return ready.length === 2 && ready.every(({ dbId }) => dbId !== lost);
+    });
+    t.same(removed, [], 'no removal waits for its node');
+    t.not((await create({})).db_id, lost);
+    runtime.list = list;
+    service.clock.advance(120_000);
+    service.warmPool.soon();
+    await waitFor(async () => (await rows()).every(({ dbId }) => dbId !== lost));
+    t.same(removed, [lost], 'once it answers');
+  }
+});
+
+t.test('a create never claims that a member runs whose node does not answer', async (t) => {
+  const { runtime, members, call } = await withPool(t, { size: 2 });
+  const { observe } = runtime;
+  const lost: string[] = [];
+  runtime.observe = async (handle) => {
+    lost.push(runtime.boxes.get(handle.runtimeId)?.spec.dbId ?? '');
+    return { kind: 'running', startedAt: new Date(0), isSilent: true };
   };
-  service.warmPool.soon();
-  const ready = async (): Promise<readonly string[]> =>
-    (await storage.repositories.warmPool.list('00000000-0000-4000-8000-000000000000', false))
-      .filter(({ state }) => state === 'ready')
-      .map(({ dbId }) => dbId);
-  await waitFor(async () => {
-    const found = await ready();
-    return found.length === 2 && !found.includes(lost ?? '');
-  });
-  t.not((await create({})).db_id, lost);
+  const answer = await call('POST', '/api/containers', { name: 'dev' });
+  t.match([answer.statusCode, answer.json().code], [503, 'container_unresponsive']);
+  t.same((await call('GET', '/api/containers')).json().containers, []);
+  runtime.observe = observe;
+  const again = await call('POST', '/api/containers', { name: 'dev' });
+  t.match([again.statusCode, again.json().status], [201, 'running']);
+  t.ok(members.includes(lost[0] ?? ''));
+  t.not(again.json().db_id, lost[0]);
 });

@@ -16,7 +16,8 @@ apply();
 const STYLES = '.dark-mode .swagger-ui .headers-wrapper .header-col { color: #e4e6e6; }\n';
 
 /**
- * `asReader` adds the session of the app in this browser to requests, unless a credential was entered. It renews the session like a tab of the app (`web/src/session/session.ts`), with the same lock and messages.
+ * `asReader` sends what the page sends as whoever is signed in to the app in this browser, unless a credential was
+ * entered. It renews the session like a tab of the app (`web/src/session/session.ts`), with the same lock and messages.
  */
 const READER = `const tabs = new BroadcastChannel('berth.session');
 let login = null;

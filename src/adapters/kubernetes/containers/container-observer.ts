@@ -25,12 +25,16 @@ export function clusterObserver(
     labels[INSTANCE_LABEL] === instanceId
       ? runtimeIdOf(instanceId, labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL]))
       : null;
-  function note(listed: Map<string, ListedContainer>, of: Bare, state: ListedContainer['state']): void {
+  function note(
+    listed: Map<string, ListedContainer>,
+    of: Bare,
+    shown: Pick<ListedContainer, 'state' | 'isSilent' | 'isEnding'>,
+  ): void {
     const runtimeId = ownerOf(of);
     if (runtimeId === null) return;
     const { labels = {} } = of.metadata;
     const [dbId, generation] = [labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL])];
-    listed.set(runtimeId, { handle: { node, runtimeId }, dbId, generation, state });
+    listed.set(runtimeId, { handle: { node, runtimeId }, dbId, generation, ...shown });
   }
 
   return {
@@ -50,19 +54,23 @@ export function clusterObserver(
       // Pods first: the record of each is older.
       const pods = await namespace.listPods(ofContainers);
       const listed = new Map<string, ListedContainer>();
-      for (const record of await records.list()) note(listed, record, 'stopped');
+      for (const record of await records.list()) note(listed, record, { state: 'stopped' });
       // One whose record was removed from outside still is a container.
-      for (const pod of pods) {
-        const state = isUp(pod) ? 'running' : 'stopped';
-        if (state === 'running' || !listed.has(ownerOf(pod) ?? '')) note(listed, pod, state);
-      }
+      for (const pod of pods) note(listed, pod, shownBy(pod));
       return [...listed.values()];
     },
     watch: (hint) => namespace.watch('pods', ofContainers, hint),
   };
 }
 
-const isUp = (pod: Pod): boolean => observed(pod)?.kind === 'running';
+function shownBy(pod: Pod): Pick<ListedContainer, 'state' | 'isSilent' | 'isEnding'> {
+  const state = podState(pod);
+  return {
+    state: observed(pod)?.kind === 'running' ? 'running' : 'stopped',
+    ...(state.kind === 'running' && state.isSilent && { isSilent: true }),
+    ...(state.kind === 'ending' && { isEnding: true }),
+  };
+}
 
 /** null when its record alone says what it is: a Pod that does not run yet. */
 function observed(pod: Pod): ObservedContainer | null {

@@ -57,8 +57,9 @@ const listed = (
   handle: { node, runtimeId },
   dbId,
   generation,
-  state: (service.ServiceStatus?.RunningTasks ?? 0) > 0 ? 'running' : 'stopped',
-  ...(nodeState === 'ready' ? {} : { isSilent: true }),
+  // Nothing of a removed node is waited for.
+  state: nodeState !== 'removed' && (service.ServiceStatus?.RunningTasks ?? 0) > 0 ? 'running' : 'stopped',
+  ...(nodeState !== 'ready' && nodeState !== 'removed' && { isSilent: true }),
 });
 
 /** A swarm does not tell when tasks end: the engines of its nodes do. */

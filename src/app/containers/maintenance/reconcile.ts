@@ -1,6 +1,7 @@
 import { type Container, decideOrphan, syncedState } from '../../../domain/containers/container.ts';
 import {
   isContainerUnresponsive,
+  isWaitedFor,
   type ListedContainer,
 } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
@@ -74,7 +75,7 @@ async function putAway(
       observation.get(runtimeId) ?? null,
       deps.clock.now(),
     );
-    if (decision === 'quarantine' && one.state === 'stopped') continue;
+    if (isWaitedFor(one) || (decision === 'quarantine' && one.state === 'stopped')) continue;
     deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container without a database row');
     const done =
       decision === 'remove'

@@ -19,6 +19,8 @@ import {
   type ContainerObserver,
   type ContainerRuntime,
   isContainerUnresponsive,
+  isWaitedFor,
+  type ListedContainer,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -127,16 +129,16 @@ async function tend(upkeep: Upkeep): Promise<void> {
   const members = await storage.repositories.warmPool.list(owner, !upkeep.hasListed);
   if (size === 0 && members.length === 0) return;
   // Rows before the listing: a member that becomes ready in between stays.
-  const running = new Set(
-    (await runtime.list())
-      .filter(({ state, isSilent }) => state === 'running' && isSilent !== true)
-      .map((one) => one.dbId),
-  );
+  const listed = await runtime.list();
+  const dbIdsOf = (some: readonly ListedContainer[]) => new Set(some.map(({ dbId }) => dbId));
+  const waitedFor = dbIdsOf(listed.filter(isWaitedFor));
+  const running = dbIdsOf(listed.filter((one) => one.state === 'running' && !isWaitedFor(one)));
   const model = size === 0 ? null : await modelNow(deps);
   upkeep.model = model;
   upkeep.hasListed = true;
   const plan = planPool(members, running, size, model);
-  for (const member of plan.remove) await remove(deps, member).catch(unlessUnresponsive);
+  for (const member of plan.remove)
+    await remove(deps, member, waitedFor.has(member.dbId)).catch(unlessUnresponsive);
   for (let left = plan.make; left > 0 && !upkeep.isStopped && model !== null; left -= 1) {
     await quiet(upkeep);
     if (isHostShort(await runtime.hostSpace(), settings.diskFloorMb)) return;
@@ -203,11 +205,11 @@ async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
   }
 }
 
-/** Out of the pool first, so that no create gets a member being removed. */
-async function remove(deps: WarmPoolDeps, member: PoolMember): Promise<void> {
+/** Out of the pool first, so that no create gets a member being removed. `isLater`: its node cannot remove it now. */
+async function remove(deps: WarmPoolDeps, member: PoolMember, isLater = false): Promise<void> {
   const { storage, runtime, owner, checkpoint } = deps;
   const rows = storage.repositories.warmPool;
-  if (!(await rows.retire(member.dbId, owner, LEASE_SECONDS))) return;
+  if (!(await rows.retire(member.dbId, owner, LEASE_SECONDS)) || isLater) return;
   await checkpoint('pool before discard');
   const handle = await runtime.find(member.dbId, POOL_GENERATION);
   if (handle !== null) await runtime.remove(handle);
