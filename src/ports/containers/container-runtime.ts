@@ -129,7 +129,7 @@ export class RuntimeBusy extends RuntimeUnavailable {
 
 /**
  * The engine answers, but does not let the service do this. `right`: what it misses, in the engine's words, such as
- * `create pods/exec`.
+ * `create pods/exec`, without the account that lacks it: users read it.
  */
 export class RightMissing extends RuntimeUnavailable {
   override name = 'RightMissing';

@@ -56,6 +56,16 @@ t.test('refusals and broken connections have the words of the port', async (t) =
   await t.rejects(get(), { name: 'RuntimeBusy', code: 'engine_busy' });
   cluster.refuseNext('get', 'secrets', rolesNotRead('one'));
   await t.rejects(get(), { name: 'RightMissing', right: 'get secrets', message: /berth-containers/ });
+  for (const [status, message] of [
+    [500, rolesNotRead('one').message],
+    [503, `a webhook says: ${rolesNotRead('one').message}`],
+    [422, rolesNotRead('one').message],
+    [403, `the rule says: ${rolesNotRead('one').message}`],
+  ] as const) {
+    cluster.refuseNext('get', 'secrets', { status, reason: 'Any', message });
+    const name = status < 500 ? 'RuntimeFailure' : 'RuntimeUnavailable';
+    await t.rejects(get(), { name }, `${status}: words of something else`);
+  }
   t.ok(new RightMissing('', '') instanceof RuntimeUnavailable, 'as an API server says that has just started');
   refuse(403, 'Forbidden');
   const refused = await get().catch((error: unknown) => error);

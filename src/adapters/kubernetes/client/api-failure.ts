@@ -35,16 +35,25 @@ export class CredentialsRefused extends RuntimeUnavailable {}
 const RETRY_SECONDS = 2;
 
 /** Of the API server's authorization, in contrast to quotas and rules. */
-const NO_RIGHT = / is forbidden: User "[^"]*" cannot (\w+) resource "([^"]+)"/;
-/** Of a node, which does not let the API server start programs. */
-const NO_RIGHT_THERE = /\bForbidden \(user=([^,)]*), verb=(\w+), resource=(\w+)(?:, subresource=(\w+))?/;
+const NO_RIGHT = /^\S+(?: "[^"]*")? is forbidden: User "[^"]*" cannot (\w+) resource "([^"]+)"/;
+/** Of a node, which does not let the API server act; or of an API server that passes it on. */
+const NO_RIGHT_THERE =
+  /^(?:unable to upgrade connection: )?Forbidden \(user=.*?, verb=(\w+), resource=(\w+)(?:, subresource=(\w+))?/;
+/** The same without the right. */
+const REFUSED_THERE = /^unable to upgrade connection: (?:forbidden|unauthorized)\b/i;
 
-/** The right that a refusal with these words is for; null for any other refusal. */
-export function missingRight(words: string): string | null {
-  const [, verb, resource] = NO_RIGHT.exec(words) ?? [];
+/** The right that the API server lacks at a node which answers it with these words; null for other words. */
+export function rightAtNode(words: string): string | null {
+  const [, verb, kind, part] = NO_RIGHT_THERE.exec(words) ?? [];
+  if (verb !== undefined) return `${verb} ${part === undefined ? kind : `${kind}/${part}`}`;
+  return REFUSED_THERE.test(words) ? 'start programs on its nodes' : null;
+}
+
+/** The right that a refusal is for, without the account that lacks it; null for any other refusal. */
+function missingRight(status: number, words: string): string | null {
+  const [, verb, resource] = (status === 403 && NO_RIGHT.exec(words)) || [];
   if (verb !== undefined) return `${verb} ${resource}`;
-  const [, user, act, kind, part] = NO_RIGHT_THERE.exec(words) ?? [];
-  return act === undefined ? null : `${act} ${part === undefined ? kind : `${kind}/${part}`} for ${user}`;
+  return status === 403 || status >= 500 ? rightAtNode(words) : null;
 }
 
 /** The fault of an answer with this status of 400 or above. `retryAfter`: that header. */
@@ -53,7 +62,7 @@ export function failureOf(status: number, body: string, retryAfter: string | und
   const words = `${status} ${reason}: ${message}`;
   if (status === 429) return new RuntimeBusy('engine_busy', Number(retryAfter) || RETRY_SECONDS);
   // A server that has not read its roles yet says this too, so it says nothing about the containers.
-  const right = missingRight(message);
+  const right = missingRight(status, message);
   if (right !== null) return new RightMissing(right, `the cluster does not let Berth ${right}: ${words}`);
   // Expired credentials neither.
   if (status === 401) return new CredentialsRefused(`the cluster refuses Berth's credentials: ${words}`);

@@ -22,7 +22,7 @@ import { workTurns } from '../../engine-queues.ts';
 import { engineSlots } from '../../engine-slots.ts';
 import { closesWithin } from '../../scripts/exec/closes-within.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
-import { ApiFailure, isOfNode, missingRight, nodeSilent } from '../client/api-failure.ts';
+import { ApiFailure, isOfNode, nodeSilent, rightAtNode } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
 import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
 import type { ExecEnd } from './exec-status.ts';
@@ -165,14 +165,6 @@ const NO_CONTAINER = /container not found|not running|stopped container|does not
 /** Said by newer API servers after the connection has opened; older ones refuse it. Nothing was started. */
 const NO_NODE = /error (dialing|sending request)|dial tcp|unable to upgrade|i\/o timeout|deadline exceeded/i;
 
-/** The node is there, and refuses the API server. */
-const NOT_ALLOWED = /forbidden|unauthorized/i;
-const ON_NODES = 'start programs on its nodes';
-
-/** The right without which a node refuses; null for other refusals. */
-const rightOnNode = (words: string): string | null =>
-  missingRight(words) ?? (NOT_ALLOWED.test(words) ? ON_NODES : null);
-
 const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
   new ContainerNotRunning(`the container is ${kind}`, kind === 'gone');
 
@@ -180,8 +172,6 @@ const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
 async function refusalOf(error: unknown, observe: () => Promise<ObservedContainer>): Promise<unknown> {
   const hasNone = error instanceof ApiFailure && (error.status === 404 || error.status === 400);
   if (!hasNone && !isOfNode(error)) return error;
-  if (error instanceof RuntimeUnavailable && NOT_ALLOWED.test(error.message))
-    return new RightMissing(ON_NODES, error.message, { cause: error });
   const seen = await observe();
   return seen.kind === 'running' ? nodeSilent(error) : notRunning(seen);
 }
@@ -192,7 +182,7 @@ function notStarted(ended: ExecEnd | null): Error {
   const fault = new RuntimeFailure(`a program was not started: ${ended.message}`);
   if (NO_CONTAINER.test(ended.message)) return new ContainerNotRunning(ended.message, false);
   if (!NO_NODE.test(ended.message)) return fault;
-  const right = rightOnNode(ended.message);
+  const right = rightAtNode(ended.message);
   return right === null ? nodeSilent(fault) : new RightMissing(right, fault.message);
 }
 
