@@ -2,6 +2,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui';
 import type { RouteOptions } from 'fastify';
 import type { Http } from '../fastify-types.ts';
 import { headersOfDocuments } from '../security-headers.ts';
+import { READER } from './reference-reader.ts';
 
 const PREFIX = '/docs';
 
@@ -14,38 +15,6 @@ apply();
 
 /** Swagger UI forgets these in its dark mode. */
 const STYLES = '.dark-mode .swagger-ui .headers-wrapper .header-col { color: #e4e6e6; }\n';
-
-/**
- * `asReader` sends what the page sends as whoever is signed in to the app in this browser, unless a credential was
- * entered. It renews the session like a tab of the app (`web/src/session/session.ts`), with the same lock and messages.
- */
-const READER = `const tabs = new BroadcastChannel('berth.session');
-let login = null;
-tabs.addEventListener('message', ({ data }) => {
-  if (data.type === 'signed_in') login = data.login;
-  if (data.type === 'signed_out') login = null;
-});
-const isUsable = () => login !== null && Date.parse(login.expires_at) - Date.now() > 60_000;
-const renew = async () => {
-  if (isUsable()) return;
-  const answer = await fetch('/api/auth/refresh', { method: 'POST' });
-  login = answer.ok ? await answer.json() : null;
-  if (login !== null) tabs.postMessage({ type: 'signed_in', login });
-};
-const mayBeSignedIn = () => {
-  try {
-    return localStorage.getItem('berth.signed_in') === 'yes';
-  } catch {
-    return false;
-  }
-};
-globalThis.asReader = async (request) => {
-  if (request.loadSpec || request.headers.Authorization || !mayBeSignedIn()) return request;
-  if (!isUsable()) await (navigator.locks ? navigator.locks.request('berth.refresh', renew) : renew());
-  if (login === null) return request;
-  return { ...request, headers: { ...request.headers, Authorization: \`Bearer \${login.token}\` } };
-};
-`;
 
 type InPage = { asReader<T>(request: T): Promise<T> };
 
