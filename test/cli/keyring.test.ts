@@ -1,52 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
+import { withFileLock } from '../../src/cli/profiles/file-lock.ts';
+import { hostsFile } from '../../src/cli/profiles/hosts-file.ts';
 import { systemKeyring } from '../../src/cli/profiles/keyring.ts';
+import { sessionToken } from '../../src/cli/profiles/session-token.ts';
 import { aFolder } from '../support/folder.ts';
-import { theCommand, theCommandOfAda } from '../support/service/command.ts';
-
-/** Ends as `secret-tool` does: 1 without a word where there is no such secret, 1 with words where it fails. */
-const SECRET_TOOL = `#!/bin/sh
-echo "$*" >> "$KEYRING/arguments"
-[ ! -e "$KEYRING/locked" ] || { echo 'secret-tool: Cannot create an item in a locked collection' >&2; exit 1; }
-for id; do :; done
-case $1 in
-  store) cat > "$KEYRING/secret-$id" ;;
-  lookup) cat "$KEYRING/secret-$id" 2> /dev/null || exit 1 ;;
-  clear) rm -f "$KEYRING/secret-$id" ;;
-esac
-`;
-
-/** Ends as `security` does: 44 where there is no such secret, and 0 after each command of its input. */
-const SECURITY = `#!/bin/sh
-echo "$*" >> "$KEYRING/arguments"
-case $1 in
-  -i) read -r line
-    set -- $(echo "$line" | sed 's/"[^"]*"/label/')
-    [ "$1 $2 $3 $4 $5" = "add-generic-password -U -s berth -a" ] || exit 2
-    [ -e "$KEYRING/locked" ] || printf '%s\\n' "\${10}" > "$KEYRING/secret-$6" ;;
-  find-generic-password) cat "$KEYRING/secret-$5" 2> /dev/null || exit 44 ;;
-  delete-generic-password) rm "$KEYRING/secret-$5" 2> /dev/null || exit 44 ;;
-esac
-`;
-
-const PROGRAMS = { linux: ['secret-tool', SECRET_TOOL], darwin: ['security', SECURITY] } as const;
-
-/** A folder of secrets, and the program of that system for it first in the path. */
-function aKeyring(t: Test, platform: keyof typeof PROGRAMS) {
-  const folder = aFolder(t);
-  const [name, script] = PROGRAMS[platform];
-  const bin = path.join(folder, 'bin');
-  mkdirSync(bin);
-  writeFileSync(path.join(bin, name), script);
-  chmodSync(path.join(bin, name), 0o755);
-  return {
-    env: { PATH: `${bin}:${process.env['PATH']}`, KEYRING: folder },
-    secrets: () => readdirSync(folder).filter((file) => file.startsWith('secret-')),
-    arguments: () => readFileSync(path.join(folder, 'arguments'), 'utf8'),
-    lock: () => writeFileSync(path.join(folder, 'locked'), ''),
-  };
-}
+import { waitFor } from '../support/patience.ts';
+import { aDesktop, aKeptSession, aKeyring, onLinux } from '../support/service/desktop.ts';
 
 for (const platform of ['linux', 'darwin'] as const) {
   t.test(`secrets go in and out by input alone: ${platform}`, async (t) => {
@@ -80,20 +41,6 @@ t.test('a system without a keyring refuses', async (t) => {
   await t.rejects(systemKeyring({ env: {} }, 'win32').check(), { message: /no keyring of win32/ });
 });
 
-/** Ada with an API token, and the command in a home with such a keyring. */
-async function aDesktop(t: Test) {
-  const { server, token, service, ada } = await theCommandOfAda(t);
-  const keyring = aKeyring(t, 'linux');
-  const { env, home, run } = theCommand(t, null);
-  Object.assign(env, keyring.env);
-  const file = path.join(home, 'config', 'berth', 'hosts.json');
-  const logIn = (...flags: readonly string[]) =>
-    run(['login', '--server', server, '--with-token', ...flags], `${token}\n`);
-  return { server, token, service, ada, keyring, run, file, logIn, saved: () => readFileSync(file, 'utf8') };
-}
-
-const onLinux = process.platform === 'linux' ? {} : { skip: 'the programs are those of Linux' };
-
 t.test('a sign-in in the keyring is in no file, stays there, and leaves with it', onLinux, async (t) => {
   const { run, keyring, token, logIn, saved, server } = await aDesktop(t);
   t.match(await logIn('--keyring'), { code: 0 });
@@ -118,18 +65,31 @@ t.test('a sign-in in the keyring is in no file, stays there, and leaves with it'
   t.notMatch(keyring.arguments(), token);
 });
 
-t.test('a session in the keyring is renewed there', onLinux, async (t) => {
-  const { run, keyring, file, saved, server, ada } = await aDesktop(t);
-  const refresh_token = ada.cookie;
-  const expired = { kind: 'session', token: ada.token, expires_at: new Date(0).toISOString(), refresh_token };
-  await systemKeyring(keyring, 'linux').write('an-id', 'Berth', JSON.stringify(expired));
-  mkdirSync(path.dirname(file), { recursive: true });
-  const credential = { kind: 'keyring', id: 'an-id', of: 'session' };
-  const hosts = JSON.stringify({
-    current: 'one',
-    profiles: { one: { server, username: 'ada', credential } },
+t.test('a locked secret is not an absent one', onLinux, async (t) => {
+  const scene = aKeyring(t, 'linux');
+  const keyring = systemKeyring(scene, 'linux');
+  await keyring.write('an-id', 'Berth', 'secret');
+  scene.lock();
+  await t.rejects(keyring.read('an-id'), { code: 'no_keyring', message: /locked/ });
+  t.equal(await keyring.read('another'), null);
+  await t.rejects(keyring.remove('an-id'), { code: 'no_keyring', message: /locked/ });
+  scene.unlock();
+  await keyring.remove('an-id');
+  t.same(scene.secrets(), []);
+});
+
+t.test('a keyring that does not respond is not asked for ever', onLinux, async (t) => {
+  const scene = aKeyring(t, 'linux');
+  t.teardown(scene.respond);
+  scene.wait();
+  await t.rejects(systemKeyring(scene, 'linux').read('an-id', 50), {
+    code: 'no_keyring',
+    message: /did not respond/,
   });
-  writeFileSync(file, hosts);
+});
+
+t.test('a session in the keyring is renewed there', onLinux, async (t) => {
+  const { run, keyring, saved, hosts, refresh_token } = await aKeptSession(t);
   for (const { code, stderr } of await Promise.all([1, 2, 3].map(() => run(['whoami']))))
     t.equal(code, 0, stderr);
   t.equal(saved(), hosts);
@@ -137,7 +97,33 @@ t.test('a session in the keyring is renewed there', onLinux, async (t) => {
   t.match(renewed, { kind: 'session', refresh_token: /./ });
   t.not(renewed.refresh_token, refresh_token);
   await systemKeyring(keyring, 'linux').remove('an-id');
-  t.match(await run(['whoami']), { code: 4, stderr: /berth login/ });
+  t.match(await run(['whoami']), { code: 4, stderr: /no longer in the keyring[\s\S]*berth login/ });
+});
+
+t.test('no other command waits while the user unlocks the keyring', onLinux, async (t) => {
+  const { env, keyring, file, server } = await aKeptSession(t);
+  t.teardown(keyring.respond);
+  const hosts = hostsFile({ env });
+  await hosts.keyring.recall('an-id');
+  const asked = keyring.arguments().length;
+  keyring.wait();
+  const token = sessionToken(hosts, 'one', server);
+  await waitFor(() => keyring.arguments().length > asked);
+  t.notOk(existsSync(`${file}.lock`));
+  keyring.respond();
+  t.match(await token, /./);
+});
+
+t.test('a lock stays fresh while it is in use, and only its owner removes it', async (t) => {
+  const lock = path.join(aFolder(t), 'lock');
+  const age = () => Date.now() - statSync(lock).mtimeMs;
+  await withFileLock(lock, async () => {
+    utimesSync(lock, new Date(0), new Date(0));
+    await waitFor(() => age() < 60_000);
+  });
+  t.notOk(existsSync(lock));
+  await withFileLock(lock, async () => writeFileSync(lock, 'of another'));
+  t.equal(readFileSync(lock, 'utf8'), 'of another');
 });
 
 t.test('a keyring that refuses keeps nothing in the file instead', onLinux, async (t) => {

@@ -8,14 +8,17 @@ export const kindOf = ({ credential }: Profile): Credential['kind'] =>
 
 export const isInKeyring = ({ credential }: Profile): boolean => credential.kind === 'keyring';
 
-/** null: it is no longer in the keyring. `fresh`: as another process may have changed it meanwhile. */
+/** `fresh`: as another process may have changed it meanwhile. `limitMs`: of the keyring. */
+export type Reading = { readonly fresh: boolean; readonly limitMs?: number };
+
+/** null: it is no longer in the keyring. */
 export async function credentialOf(
   keyring: Keyring,
   { credential }: Profile,
-  { fresh }: { readonly fresh: boolean },
+  { fresh, limitMs }: Reading,
 ): Promise<Credential | null> {
   if (credential.kind !== 'keyring') return credential;
-  const text = await (fresh ? keyring.read(credential.id) : keyring.recall(credential.id));
+  const text = await (fresh ? keyring.read(credential.id, limitMs) : keyring.recall(credential.id));
   return text === null ? null : (JSON.parse(text) as Credential);
 }
 
@@ -24,10 +27,11 @@ export async function withCredential(
   keyring: Keyring,
   profile: Profile,
   credential: Credential,
+  limitMs?: number,
 ): Promise<Profile> {
   const { credential: kept, server } = profile;
   if (kept.kind !== 'keyring') return { ...profile, credential };
-  await keyring.write(kept.id, labelOf(server), JSON.stringify(credential));
+  await keyring.write(kept.id, labelOf(server), JSON.stringify(credential), limitMs);
   return profile;
 }
 

@@ -1,25 +1,49 @@
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../cli-error.ts';
 
 const RETRY_MS = 50;
 const GIVE_UP_MS = 20_000;
-/** Longer than a refresh may last: the lock of a killed process. */
+const TOUCH_MS = 1_000;
+/** A lock that nobody has touched for so long is that of a killed process. */
 const STALE_MS = 15_000;
 
 /** Runs `work` while no other process holds the lock file. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  await take(file);
+  const mark = randomUUID();
+  await take(file, mark);
+  const touching = setInterval(() => touch(file, mark), TOUCH_MS).unref();
   try {
     return await work();
   } finally {
-    rmSync(file, { force: true });
+    clearInterval(touching);
+    if (isOwn(file, mark)) rmSync(file, { force: true });
   }
 }
 
-async function take(file: string): Promise<void> {
+/** Another process may have taken it while this one was suspended. */
+function isOwn(file: string, mark: string): boolean {
+  try {
+    return readFileSync(file, 'utf8') === mark;
+  } catch {
+    return false;
+  }
+}
+
+function touch(file: string, mark: string): void {
+  if (!isOwn(file, mark)) return;
+  const now = new Date();
+  try {
+    utimesSync(file, now, now);
+  } catch {
+    // It was removed meanwhile.
+  }
+}
+
+async function take(file: string, mark: string): Promise<void> {
   const until = Date.now() + GIVE_UP_MS;
-  while (!tryTake(file)) {
+  while (!tryTake(file, mark)) {
     if (Date.now() > until) {
       throw new CliError(`Another berth process has locked ${file}.`, {
         next: 'If none is running, remove the file.',
@@ -29,9 +53,9 @@ async function take(file: string): Promise<void> {
   }
 }
 
-function tryTake(file: string): boolean {
+function tryTake(file: string, mark: string): boolean {
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    writeFileSync(file, mark, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {

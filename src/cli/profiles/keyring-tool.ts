@@ -9,6 +9,11 @@ export type KeyringTool = {
   readonly install: string;
   /** Whether it ended so because there is no such secret. */
   isAbsent(code: number | null, stderr: string): boolean;
+  /**
+   * Where `isAbsent` is also so for a locked secret that the user did not unlock. It has output when there is such a
+   * secret, locked or not, and unlocks nothing.
+   */
+  search?(id: string): Call;
   write(id: string, label: string, secret: string): Call;
   read(id: string): Call;
   remove(id: string): Call;
@@ -19,6 +24,7 @@ const SECRET_TOOL: KeyringTool = {
   program: 'secret-tool',
   install: 'Install it: apt install libsecret-tools',
   isAbsent: (code, stderr) => code === 1 && stderr === '',
+  search: (id) => ({ args: ['search', ...attributes(id)], input: '' }),
   write: (id, label, secret) => ({ args: ['store', `--label=${label}`, ...attributes(id)], input: secret }),
   read: (id) => ({ args: ['lookup', ...attributes(id)], input: '' }),
   remove: (id) => ({ args: ['clear', ...attributes(id)], input: '' }),

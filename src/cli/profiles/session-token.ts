@@ -1,12 +1,14 @@
 import { BerthError } from '../../client/index.ts';
 import { notSignedIn } from '../cli-error.ts';
 import { renew, type SignedIn } from './auth-calls.ts';
-import { credentialOf, kindOf, withCredential } from './credentials.ts';
+import { credentialOf, isInKeyring, kindOf, type Reading, withCredential } from './credentials.ts';
 import type { Hosts, HostsFile, Profile, SessionCredential } from './hosts-file.ts';
 import type { Keyring } from './keyring.ts';
 
 /** A token this close to its end may expire on the way. */
 const MARGIN_MS = 30_000;
+/** Of the keyring while other commands wait for the file. */
+const UNDER_LOCK_MS = 5_000;
 
 /**
  * The login token of a saved session, renewed before its end. `refused`: one that the service has just refused. Several
@@ -23,18 +25,26 @@ export async function sessionToken(
       ? one.token
       : null;
   const kept = { keyring: hosts.keyring, name, server };
-  const present = usable(await sessionOf(hosts.read(), kept, { fresh: false }));
-  if (present !== null) return present;
+  // why: the second asks the user to unlock the keyring, if need be, before other commands wait for this one
+  for (const fresh of [false, true]) {
+    const present = usable(await sessionOf(hosts.read(), kept, { fresh }));
+    if (present !== null) return present;
+  }
   let token = '';
   await hosts.update(async (before) => {
-    const saved = await sessionOf(before, kept, { fresh: true });
-    if (saved === null) throw notSignedIn('You have signed out.', server);
+    const saved = await sessionOf(before, kept, { fresh: true, limitMs: UNDER_LOCK_MS });
+    if (saved === null) throw notSignedIn(absentWords(before.profiles[name]), server);
     const session = usable(saved) === null ? await renewed(server, saved) : saved;
     token = session.token;
     return session === saved ? before : await withSession(before, kept, session);
   });
   return token;
 }
+
+const absentWords = (profile: Profile | undefined): string =>
+  profile !== undefined && isInKeyring(profile)
+    ? 'Your sign-in is no longer in the keyring.'
+    : 'You have signed out.';
 
 async function renewed(server: string, saved: SessionCredential): Promise<SessionCredential> {
   try {
@@ -71,11 +81,11 @@ type Kept = { readonly keyring: Keyring; readonly name: string; readonly server:
 async function sessionOf(
   { profiles }: Hosts,
   { keyring, name, server }: Kept,
-  freshness: { readonly fresh: boolean },
+  reading: Reading,
 ): Promise<SessionCredential | null> {
   const profile = profiles[name];
   if (profile?.server !== server || kindOf(profile) !== 'session') return null;
-  const credential = await credentialOf(keyring, profile, freshness);
+  const credential = await credentialOf(keyring, profile, reading);
   return credential?.kind === 'session' ? credential : null;
 }
 
@@ -85,6 +95,6 @@ async function withSession(
   session: SessionCredential,
 ): Promise<Hosts> {
   const profile = hosts.profiles[name] as Profile;
-  const changed = await withCredential(keyring, profile, session);
+  const changed = await withCredential(keyring, profile, session, UNDER_LOCK_MS);
   return changed === profile ? hosts : { ...hosts, profiles: { ...hosts.profiles, [name]: changed } };
 }
