@@ -13,13 +13,12 @@ import type { DiskSettings } from '../../../adapters/kubernetes/volumes/containe
 import { repeat } from '../../../concurrency/repeat.ts';
 import { RightMissing } from '../../../ports/containers/container-runtime.ts';
 import type { Parts } from '../health/readiness.ts';
-import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
+import { reconnecting } from './reconnect.ts';
 
-const AGAIN_MS = 5_000;
 const RULES_EVERY_MS = 30_000;
 
 const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
@@ -32,9 +31,8 @@ export async function useCluster(
   stopWith: (stop: () => Promise<void>) => void,
   setUp: EngineSetUp & { readonly againMs?: number },
 ): Promise<EngineInUse> {
-  const { log, signal } = setUp;
+  const { log, signal, againMs } = setUp;
   const slot = engineSlot(CLUSTER_CAPABILITIES);
-  const connectLog = sparingLog(log);
   const parts: Parts = {
     engine: WAITING,
     image: PULLED,
@@ -45,36 +43,23 @@ export async function useCluster(
   const assertRules = () => slot.assertRules();
   const isolation = watchIsolation({ parts, log, assertRules, closing: BY_POLICY });
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
-  let timer: NodeJS.Timeout | undefined;
-  let connecting: Promise<void> = Promise.resolve();
-  let unwatch = (): void => {};
+  const connect = async (): Promise<() => void> => {
+    const client = await attach(setUp, slot, parts);
+    const { instanceId, baseImage: image } = setUp;
+    if (image !== null) isolation.begin(clusterCanary(client, { instanceId, image }));
+    return slot.runtime.watch(setUp.onHint);
+  };
+  const onFault = (err: unknown): void => {
+    parts.engine = err instanceof RightMissing ? withoutRight(err) : NOT_USABLE;
+    parts.disk = NOT_USABLE;
+  };
+  const connection = reconnecting({ name: 'the cluster', log, signal, againMs, connect, onFault });
   stopWith(async () => {
-    clearTimeout(timer);
-    unwatch();
+    await connection.stop();
     await stopRules();
     await isolation.stop();
-    await connecting;
   });
-
-  const connect = async (): Promise<void> => {
-    try {
-      const client = await attach(setUp, slot, parts);
-      const { instanceId, baseImage: image } = setUp;
-      if (image !== null) isolation.begin(clusterCanary(client, { instanceId, image }));
-      unwatch = slot.runtime.watch(setUp.onHint);
-      connectLog.over('the cluster is in use');
-    } catch (err) {
-      connectLog.error({ err }, 'the cluster is not usable');
-      parts.engine = err instanceof RightMissing ? withoutRight(err) : NOT_USABLE;
-      parts.disk = NOT_USABLE;
-      if (signal.aborted) return;
-      timer = setTimeout(() => {
-        connecting = connect();
-      }, setUp.againMs ?? AGAIN_MS);
-    }
-  };
-  await connect();
-  signal.throwIfAborted();
+  await connection.begin();
   return { ...slot, parts };
 }
 

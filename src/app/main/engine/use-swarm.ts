@@ -17,8 +17,8 @@ import { prepareBaseImage } from './base-image.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
+import { reconnecting } from './reconnect.ts';
 
-const AGAIN_MS = 5_000;
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
@@ -33,9 +33,8 @@ export async function useSwarm(
   stopWith: (stop: () => Promise<void>) => void,
   setUp: EngineSetUp & { readonly againMs?: number },
 ): Promise<EngineInUse> {
-  const { log, signal } = setUp;
+  const { log, signal, againMs } = setUp;
   const slot = engineSlot(SWARM_CAPABILITIES);
-  const connectLog = sparingLog(log);
   const parts: Parts = {
     engine: WAITING,
     image: WAITING,
@@ -47,44 +46,31 @@ export async function useSwarm(
   const isolation = watchIsolation({ parts, log, assertRules, closing: ON_NODES });
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
   const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
-  let timer: NodeJS.Timeout | undefined;
-  let connecting: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
-  let unwatch = (): void => {};
+  const connect = async (): Promise<() => void> => {
+    const swarm = await attach(setUp, slot, parts);
+    const prepared = await prepare(swarm, setUp, parts, (image) => {
+      slot.keep(swarm.firewalls.assertAll);
+      void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
+      isolation.begin(swarmCanary(swarm, image));
+    });
+    preparing = prepared.background;
+    return slot.runtime.watch(setUp.onHint);
+  };
+  const onFault = (): void => {
+    parts.engine = NOT_USABLE;
+    parts.disk = NOT_USABLE;
+    parts.image = NOT_USABLE;
+  };
+  const connection = reconnecting({ name: 'the swarm', log, signal, againMs, connect, onFault });
   stopWith(async () => {
-    clearTimeout(timer);
-    unwatch();
+    await connection.stop();
     await stopDescribing();
     await stopRules();
     await isolation.stop();
-    await Promise.all([connecting, preparing]);
+    await preparing;
   });
-
-  const connect = async (): Promise<void> => {
-    try {
-      const swarm = await attach(setUp, slot, parts);
-      unwatch();
-      unwatch = slot.runtime.watch(setUp.onHint);
-      connectLog.over('the swarm is in use');
-      const prepared = await prepare(swarm, setUp, parts, (image) => {
-        slot.keep(swarm.firewalls.assertAll);
-        void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
-        isolation.begin(swarmCanary(swarm, image));
-      });
-      preparing = prepared.background;
-    } catch (err) {
-      connectLog.error({ err }, 'the swarm is not usable');
-      parts.engine = NOT_USABLE;
-      parts.disk = NOT_USABLE;
-      parts.image = NOT_USABLE;
-      if (signal.aborted) return;
-      timer = setTimeout(() => {
-        connecting = connect();
-      }, setUp.againMs ?? AGAIN_MS);
-    }
-  };
-  await connect();
-  signal.throwIfAborted();
+  await connection.begin();
   return { ...slot, parts };
 }
 
