@@ -9,9 +9,9 @@ import { VOLUME_LABEL } from '../containers/names.ts';
 const HOLDS_LABEL = 'berth.holds';
 
 /**
- * Makes a container on the node that never starts, and has the service's volume and image: a stopped service has no
- * container, and an engine that is told to remove what is unused would remove its volume. Has the labels of the service's
- * containers, and so ends with them. There already is success; without the image nothing can be held.
+ * Makes a container on the node that never starts, with the volume and image of the service: a stopped service has no
+ * container, so `docker volume prune` would remove its volume. The labels are those of the service's containers, so it
+ * is removed with them. An existing one is success; without the image nothing can be held.
  */
 export async function holdVolume(calls: EngineCalls, spec: ServiceSpec, imageId: string): Promise<void> {
   const volume = spec.Labels[VOLUME_LABEL] ?? '';

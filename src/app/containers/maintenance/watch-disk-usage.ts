@@ -12,7 +12,7 @@ const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 /** One statement claims these. Other processes find the rest, so all of them measure. */
 const CLAIMED_AT_ONCE = 500;
-/** Then the next pass goes on. */
+/** The next pass continues. */
 const MAX_CLAIMS = 10;
 const STOP_GRACE_SECONDS = 10;
 

@@ -58,7 +58,7 @@ function thingsOf(state: MemoryState, isMeant: (ownerId: string) => boolean) {
 const bytesOf = (recordings: MemoryState['recordings']): number =>
   sum(recordings, ({ sizeBytes }) => countedBytes(sizeBytes));
 
-/** What a user uses; null for nobody. */
+/** What a user uses; null: no such user. */
 function usesOf(state: MemoryState, clock: Clock) {
   const people = memoryPeople(state, clock);
   const isHeard = ({ lastPingAt }: { readonly lastPingAt: Date }): boolean =>
