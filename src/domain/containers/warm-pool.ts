@@ -78,4 +78,5 @@ export const diskToClaim = (wanted: Resources, quota: 'hard' | 'soft'): number |
 export const isFitted = ({ quota, resources }: PoolMember, wanted: Resources): boolean =>
   quota !== null &&
   resources.memoryMb === wanted.memoryMb &&
-  resources.cpuMillicores === wanted.cpuMillicores;
+  resources.cpuMillicores === wanted.cpuMillicores &&
+  resources.diskMb === wanted.diskMb;

@@ -10,6 +10,6 @@ export type DiskFindings = {
 export interface DiskUseRepository {
   /** Absent fields stay. */
   record(dbId: string, disk: DiskFindings): Promise<void>;
-  /** At most `count` running containers whose last claimed measurement is older than this; claims them. */
+  /** At most `count` running containers whose last claimed measurement is older than this, the oldest first; claims them. */
   claimDue(seconds: number, count: number): Promise<readonly Container[]>;
 }

@@ -214,5 +214,8 @@ export async function containerRepositoryContract(name: string, storage: Storage
     const rest = await diskUse.claimDue(50, 1_000);
     t.equal(one.length, 1, 'not more than wanted');
     t.same(new Set([...one, ...rest].map(({ dbId }) => dbId)), new Set(pair.map(({ dbId }) => dbId)));
+    const late = await storedContainer(storage, owner.id);
+    // All are due: their last measurement is older than the next second.
+    t.match(await diskUse.claimDue(-1, 1), [{ dbId: late.dbId }], 'one that was never measured comes first');
   });
 }

@@ -260,7 +260,7 @@ t.test('only an enforced disk size must match', async (t) => {
 t.test('a create sets the limits of a member that has others, or an unknown quota', async (t) => {
   const cases: readonly [Partial<WatchedMember>, Partial<typeof resources>, boolean][] = [
     [{}, {}, true],
-    [{}, { diskMb: 512 }, true],
+    [{}, { diskMb: 512 }, false],
     [{}, { memoryMb: 1024 }, false],
     [{}, { cpuMillicores: 1000 }, false],
     [{ quota: null }, {}, false],

@@ -15,11 +15,13 @@ export const memoryDiskUse = (state: MemoryState, clock: Clock): DiskUseReposito
 
   async claimDue(seconds, count) {
     const now = clock.now();
-    const isDue = ({ dbId, node, state: at }: StoredContainer): boolean =>
-      at === 'running' &&
-      node !== AGENT_NODE &&
-      now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
-    const due = state.containers.filter(isDue).slice(0, count);
+    const measuredMs = ({ dbId }: StoredContainer): number => state.disksMeasuredAt.get(dbId)?.getTime() ?? 0;
+    const isDue = (one: StoredContainer): boolean =>
+      one.state === 'running' && one.node !== AGENT_NODE && now.getTime() - measuredMs(one) > seconds * 1000;
+    const due = state.containers
+      .filter(isDue)
+      .sort((one, other) => measuredMs(one) - measuredMs(other))
+      .slice(0, count);
     for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
     return due.map((row) => asContainer(state, row));
   },

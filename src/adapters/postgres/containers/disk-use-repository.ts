@@ -20,6 +20,7 @@ export const postgresDiskUse = (db: Db): DiskUseRepository => ({
           .where('state', '=', 'running')
           .where('node', '<>', AGENT_NODE)
           .where(sql<boolean>`coalesce(disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
+          .orderBy('disk_measured_at', (by) => by.asc().nullsFirst())
           .limit(count)
           .forNoKeyUpdate()
           .skipLocked(),

@@ -11,9 +11,9 @@ import { stopWithReason } from './stop-with-reason.ts';
 const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 /** One statement claims these. Other processes find the rest, so all of them measure. */
-const CLAIMED_AT_ONCE = 500;
-/** The next pass continues. */
-const MAX_CLAIMS = 10;
+const CLAIMED_AT_ONCE = 100;
+/** A pass that takes longer ends; the next one continues with those that were measured longest ago. */
+const PASS_MS = 60_000;
 const STOP_GRACE_SECONDS = 10;
 
 /**
@@ -25,8 +25,9 @@ export const watchDiskUsage = (deps: UpkeepDeps) => async (): Promise<void> => {
     () => true,
     () => false,
   );
-  for (let claims = 0; answers && claims < MAX_CLAIMS; claims += 1)
-    if ((await measureDue(deps)) < CLAIMED_AT_ONCE) return;
+  if (!answers) return;
+  const untilMs = performance.now() + PASS_MS;
+  while ((await measureDue(deps)) === CLAIMED_AT_ONCE && performance.now() < untilMs);
 };
 
 /** Returns how many it has claimed. */

@@ -26,7 +26,7 @@ export function bareEngine(docker: Docker, image: string, settings: RuntimeSetti
   const get = (id: string) => docker.getContainer(id);
   return {
     async create(memoryMb, volume = `bench-${randomUUID()}`) {
-      const resources = { memoryMb, cpuMillicores: 500, diskMb: 512 };
+      const resources = { memoryMb, cpuMillicores: 500, diskMb: 2560 };
       volumes.add(volume);
       const { id } = await docker.createContainer(
         createOptions(aSpec(image, { resources, volume }), settings),

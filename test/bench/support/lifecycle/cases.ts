@@ -16,8 +16,8 @@ export type Case = {
   readonly berth: (admin: Client) => Promise<number>;
 };
 
-/** Memory and processor of a new container of the tier `free`, which the pool's members have, too. */
-export const resources = { memory_mb: 512, cpu_shares: 500, disk_mb: 512 };
+/** The limits of a new container of the tier `free`, which the pool's members have, too. */
+export const resources = { memory_mb: 512, cpu_shares: 500, disk_mb: 2560 };
 /** An update is answered when the new container has run for a second. */
 const WATCHED_MS = 1_000;
 
