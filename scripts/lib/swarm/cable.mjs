@@ -2,7 +2,7 @@ import { capture } from '../command.mjs';
 import { Fault } from '../fault.mjs';
 import { MACHINE_LINK, machineAddress } from './nodes.mjs';
 
-/** For tests of networks (RFC 2544): nobody's own network has these addresses. */
+/** Reserved for tests of networks (RFC 2544), so no real network has these addresses. */
 const RANGE = '198.18';
 const MOST_CLUSTERS = 100;
 

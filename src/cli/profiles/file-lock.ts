@@ -6,7 +6,7 @@ import { CliError } from '../cli-error.ts';
 const RETRY_MS = 50;
 const GIVE_UP_MS = 20_000;
 const TOUCH_MS = 1_000;
-/** A lock that nobody has touched for so long is that of a killed process. */
+/** A lock that was not touched for this long belongs to a killed process. */
 const STALE_MS = 15_000;
 
 /** Runs `work` while no other process holds the lock file. */

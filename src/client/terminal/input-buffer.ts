@@ -68,7 +68,7 @@ function pieceQueue() {
       if (first !== undefined && first.start < offset)
         pieces[0] = { start: offset, bytes: first.bytes.slice(offset - first.start) };
     },
-    /** Numbers the input after `from` anew, from `offset` on; null keeps none. */
+    /** Renumbers the input after `from`, starting at `offset`; null keeps none. */
     renumber(offset: number, from: number | null): void {
       const kept =
         from === null ? [] : pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, from - start)));

@@ -1,5 +1,5 @@
 import type { Container } from './container.ts';
-import type { Resources } from './resources.ts';
+import { type Resources, sameResources } from './resources.ts';
 
 /**
  * A change to a container that takes several engine steps. It is recorded before the first step and planned again after
@@ -96,9 +96,7 @@ export type Step =
 
 /** A new name needs no restart; new limits or disk need a fresh container. */
 export function needsFresh({ before, target }: Pick<Operation, 'before' | 'target'>): boolean {
-  const { memoryMb, cpuMillicores, diskMb } = target.resources;
-  const same = before.resources;
-  return memoryMb !== same.memoryMb || cpuMillicores !== same.cpuMillicores || diskMb !== same.diskMb;
+  return !sameResources(before.resources, target.resources);
 }
 
 /**

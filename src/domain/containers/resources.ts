@@ -45,6 +45,9 @@ export function resourceFaults(resources: Resources, tier: Tier): FieldFaults {
   return faults;
 }
 
+export const sameResources = (one: Resources, other: Resources): boolean =>
+  one.memoryMb === other.memoryMb && one.cpuMillicores === other.cpuMillicores && one.diskMb === other.diskMb;
+
 /** The defaults of a new container: a quarter of the tier, inside its range. */
 export function defaultResources(tier: Tier): Resources {
   const quarter = ({ min, max }: Range): number => Math.min(max, Math.max(min, Math.floor(max / 4)));

@@ -1,5 +1,5 @@
 import type { Quota } from './disk-quota.ts';
-import type { Resources } from './resources.ts';
+import { type Resources, sameResources } from './resources.ts';
 
 /**
  * Containers started in advance.
@@ -63,9 +63,7 @@ const isOf = (one: PoolMember, { node, image, imageId, resources }: PoolModel): 
   one.node === node &&
   one.image === image &&
   one.imageId === imageId &&
-  one.resources.memoryMb === resources.memoryMb &&
-  one.resources.cpuMillicores === resources.cpuMillicores &&
-  one.resources.diskMb === resources.diskMb;
+  sameResources(one.resources, resources);
 
 /**
  * The `disk_mb` that a member must have been made with; null when any will do. Memory and processor can be set later,
@@ -76,7 +74,4 @@ export const diskToClaim = (wanted: Resources, quota: 'hard' | 'soft'): number |
 
 /** Whether a member already is what the request wants, so that a create has nothing to set. */
 export const isFitted = ({ quota, resources }: PoolMember, wanted: Resources): boolean =>
-  quota !== null &&
-  resources.memoryMb === wanted.memoryMb &&
-  resources.cpuMillicores === wanted.cpuMillicores &&
-  resources.diskMb === wanted.diskMb;
+  quota !== null && sameResources(resources, wanted);

@@ -49,7 +49,7 @@ async function scene(t: Test, toolsImage: string | null = null) {
 const nodeOf = (configs: ReadonlyMap<string, { readonly Labels?: Readonly<Record<string, string>> }>) =>
   [...configs.values()].map(({ Labels }) => Labels?.['berth.node']);
 
-t.test('a volume whose record was removed is found, and nowhere made anew', async (t) => {
+t.test('a volume whose record was removed is found, and no second one is made', async (t) => {
   const { one, two, runtime, open, spec } = await scene(t);
   // Its first container is on the second node, as the first has no image.
   one.behaviour.missingImage = IMAGE;
@@ -76,7 +76,7 @@ t.test('while a silent node may have the volume, it is neither made nor taken fo
   await t.rejects(open().removeVolume(spec.volume), { code: 'container_unresponsive' });
   t.same([one.volumes.size, one.configs.size], [0, 0]);
   await open().create(spec);
-  t.equal(one.volumes.size, 1, 'the first container of a row waits for nobody');
+  t.equal(one.volumes.size, 1, 'the first container of a row waits for no node');
 });
 
 t.test('a volume is found on the machine that is another node now', async (t) => {
@@ -131,7 +131,7 @@ t.test('no container starts on a node without its rules', async (t) => {
   await runtime.stop(handle, 1);
   await rejoin();
   await runtime.start(handle);
-  t.equal(rules(), 2 * before, 'its engine was started anew');
+  t.equal(rules(), 2 * before, 'its engine was restarted');
   await runtime.stop(handle, 1);
 
   one.behaviour.missingImage = TOOLS;

@@ -240,7 +240,7 @@ t.test('the first subscriber gets events since the feed was ready, without a mes
   await happens('early');
   announce();
   await turns();
-  t.equal(checks(), 0, 'nothing is read while nobody listens');
+  t.equal(checks(), 0, 'nothing is read without a listener');
   const [first, second] = [subscribe(), subscribe()];
   t.same(await first.missed, []);
   await turns();

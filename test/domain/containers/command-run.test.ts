@@ -71,7 +71,7 @@ const CASES: readonly [
   ['nobody saw its end', run({ kind: 'unknown' }), 'theirs', report(), { kind: 'unknown' }],
   ['its process has stopped', run(), 'mine', report({ stoppedAt: secondsAgo(1) }), { kind: 'lost' }],
   ['its process is silent', run(), 'mine', report({ seenAt: secondsAgo(61) }), { kind: 'lost' }],
-  ['its process was started anew', run(), 'mine', report({ startedAt: secondsAgo(99) }), { kind: 'lost' }],
+  ['its process was restarted', run(), 'mine', report({ startedAt: secondsAgo(99) }), { kind: 'lost' }],
   ['this process was, and has not reported', run(), 'theirs', report(), { kind: 'lost' }],
 ];
 

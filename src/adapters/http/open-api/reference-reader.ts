@@ -1,7 +1,7 @@
 /**
- * A script of the page of the API document. `asReader` sends what the page sends as whoever is signed in to the app in
- * this browser, unless a credential was entered. It renews the session like a tab of the app
- * (`web/src/session/session.ts`), with the same lock, messages and times.
+ * A script of the API reference. `asReader` adds the session of the app in this browser to a request, unless the reader
+ * has entered a credential. It renews the session as a tab of the app does (`web/src/session/session.ts`), with the same
+ * lock, messages and times.
  */
 export const READER = `const tabs = new BroadcastChannel('berth.session');
 const HINT = 'berth.signed_in';

@@ -1,12 +1,13 @@
 import { type PollLimits, poll } from '../../../concurrency/poll.ts';
 import type { Resources } from '../../../domain/containers/resources.ts';
+import { patiently } from '../../patiently.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
 import { mebibytes, millicores } from '../client/quantities.ts';
 import { podNameOf } from './names.ts';
 import { limitsOf } from './pod-spec.ts';
 import { MAIN } from './pod-states.ts';
-import { type Pods, patiently } from './pods.ts';
+import type { Pods } from './pods.ts';
 import type { ContainerRecord } from './records.ts';
 
 /** For the node to change the limits. One without room may give them only when another Pod goes. */

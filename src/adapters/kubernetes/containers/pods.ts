@@ -1,10 +1,6 @@
 import { poll, pollUntil } from '../../../concurrency/poll.ts';
-import {
-  EngineFull,
-  ImageUnavailable,
-  RuntimeFailure,
-  RuntimeUnavailable,
-} from '../../../ports/containers/container-runtime.ts';
+import { EngineFull, ImageUnavailable, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { patiently } from '../../patiently.ts';
 import { nodeSilent } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
@@ -137,16 +133,6 @@ const grace = ({ metadata }: Pod, seconds = SHORTEST_GRACE_SECONDS) => ({
   uid: metadata.uid,
   graceSeconds: Math.max(seconds, SHORTEST_GRACE_SECONDS),
 });
-
-/** A question after which nothing is known while the API server does not answer: it was asked to act already. */
-export async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    if (error instanceof RuntimeUnavailable) return unknown;
-    throw error;
-  }
-}
 
 function lateFault({ spec }: ContainerRecord, pod: Pod): Error {
   const state = podState(pod);

@@ -4,8 +4,8 @@ import {
   EngineFull,
   ImageUnavailable,
   RuntimeFailure,
-  RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import { patiently } from '../../patiently.ts';
 import type { Manager } from '../client/manager.ts';
 import { nodeSilent } from '../client/nodes.ts';
 import type { ServiceSpec, Task } from '../client/objects.ts';
@@ -92,16 +92,6 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
 }
 
 const isUp = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
-
-/** A question after which nothing is known while the managers do not answer: they were asked to act already. */
-async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
-  try {
-    return await question();
-  } catch (error) {
-    if (error instanceof RuntimeUnavailable) return unknown;
-    throw error;
-  }
-}
 
 /** The task that runs, or why it never will; null while that is open. */
 function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {

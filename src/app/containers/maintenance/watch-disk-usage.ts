@@ -27,7 +27,9 @@ export const watchDiskUsage = (deps: UpkeepDeps) => async (): Promise<void> => {
   );
   if (!answers) return;
   const untilMs = performance.now() + PASS_MS;
-  while ((await measureDue(deps)) === CLAIMED_AT_ONCE && performance.now() < untilMs);
+  let claimed: number;
+  do claimed = await measureDue(deps);
+  while (claimed === CLAIMED_AT_ONCE && performance.now() < untilMs);
 };
 
 /** Returns how many it has claimed. */

@@ -54,7 +54,7 @@ export type Identity = {
   readonly reseal: () => Promise<number>;
 };
 
-/** What proves who somebody is: the password, a second factor, and a recent sign-in. */
+/** The proofs of an identity: the password, a second factor, and a recent sign-in. */
 function proofs({ storage, hasher, clock, limits }: IdentityPorts, keys: Keys) {
   const throttle = loginThrottle(storage, () => keys.live()[0]?.throttle ?? Buffer.alloc(0));
   const inTurn = hashing({ hasher, limits });

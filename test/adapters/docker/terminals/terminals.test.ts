@@ -190,7 +190,10 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   const stopped = await standsStill(written);
   t.ok(stopped * 65_536 < 64 * 1_048_576, 'a reader that pauses stops the program');
   slow.stream.resume();
-  await waitFor(async () => (await written()) > stopped, { what: 'it goes on', everyMs: POLL_MS });
+  await waitFor(async () => (await written()) > stopped, {
+    what: 'the program to continue',
+    everyMs: POLL_MS,
+  });
   await slow.close();
   const left = await sh(box, 'ps -eo tty=,args= | grep ^pts | grep -v "berth: ready"');
   t.equal(left, '', 'the whole tree ends with its terminal');

@@ -4,9 +4,9 @@ import { namespaceOf } from '../../../../src/adapters/kubernetes/client/namespac
 import { Bare, pageOf } from '../../../../src/adapters/kubernetes/client/objects.ts';
 import { runtimeIdOf } from '../../../../src/adapters/kubernetes/containers/names.ts';
 import { podOf } from '../../../../src/adapters/kubernetes/containers/pod-spec.ts';
-import { patiently } from '../../../../src/adapters/kubernetes/containers/pods.ts';
 import { containerRecords } from '../../../../src/adapters/kubernetes/containers/records.ts';
 import { volumeClaims } from '../../../../src/adapters/kubernetes/volumes/claims.ts';
+import { patiently } from '../../../../src/adapters/patiently.ts';
 import { openDatabase, openPool } from '../../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../../src/adapters/postgres/storage.ts';
 import { poll } from '../../../../src/concurrency/poll.ts';
