@@ -13,7 +13,7 @@ import { containerRuntimeContract } from '../../contract/containers/container-ru
 import { aSpec } from '../../support/engine/container.ts';
 import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
 import { endProgram } from '../../support/kubernetes/kubelet.ts';
-import { changed, fixedClass, overQuota, tooLarge } from '../../support/kubernetes/refusals.ts';
+import { changed, fixedClass, lessMemory, overQuota, tooLarge } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
 
 const shared = await clusterScene(t);
@@ -269,6 +269,9 @@ t.test('limits that the node cannot give a running Pod are given to a new one', 
   cluster.refuseNext('patch', 'pods/resize', tooLarge(`ws-${spec.dbId}`));
   await runtime.resize(handle, { ...spec.resources, memoryMb: 2048 });
   t.equal(memory(), '2048Mi', 'refused at once');
+  cluster.refuseNext('patch', 'pods/resize', lessMemory(`ws-${spec.dbId}`));
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 256 });
+  t.equal(memory(), '256Mi', 'less memory, where only a new Pod may have it');
   cluster.node.resizes = 'Deferred';
   const namespace = namespaceOf(client);
   const record = await containerRecords(namespace, settings.instanceId).require(handle.runtimeId);

@@ -71,6 +71,16 @@ export const fixedClass = (name: string): Refusal => ({
   message: `persistentvolumeclaims "${name}" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`,
 });
 
+/**
+ * Of less memory for a Pod that runs. Only 1.33 refuses it (https://github.com/kubernetes/kubernetes/pull/130183), later
+ * versions leave it to the node (https://github.com/kubernetes/kubernetes/pull/133012).
+ */
+export const lessMemory = (name: string): Refusal => ({
+  status: 422,
+  reason: 'Invalid',
+  message: `Pod "${name}" is invalid: spec.containers[0].resources.limits[memory]: Forbidden: memory limits cannot be decreased unless resizePolicy is RestartContainer`,
+});
+
 export const otherClass = (name: string): Refusal => ({
   status: 422,
   reason: 'Invalid',

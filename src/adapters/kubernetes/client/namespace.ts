@@ -6,6 +6,8 @@ import { watchObjects } from './watch.ts';
 
 const PAGE = '500';
 const PING_SECONDS = 2;
+/** Forbidden by admission, or invalid for a Pod that runs. */
+const REFUSED_LIMITS: readonly number[] = [403, 422];
 const ONLY_METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 /** The kinds of objects that Berth has in its namespace, and their paths below it. */
@@ -63,7 +65,7 @@ export function namespaceOf(client: ApiClient) {
       watchObjects(client, { path: pathOf(kind), labelSelector }, hint),
     /**
      * Asks for other limits of a Pod's containers while they run. `absent`: no such Pod, or a cluster that cannot (before
-     * 1.33). `refused`: its node could never have them.
+     * 1.33). `refused`: its node could never have them, or not while it runs, such as less memory in 1.33.
      */
     async resizePod(name: string, containers: readonly object[]): Promise<'asked' | 'absent' | 'refused'> {
       const path = `${pathOf('pods', name)}/resize`;
@@ -72,7 +74,7 @@ export function namespaceOf(client: ApiClient) {
       try {
         return (await orNull([404], client.call(Pod, call))) === null ? 'absent' : 'asked';
       } catch (error) {
-        if (error instanceof ApiFailure && error.status === 403) return 'refused';
+        if (error instanceof ApiFailure && REFUSED_LIMITS.includes(error.status)) return 'refused';
         throw error;
       }
     },
