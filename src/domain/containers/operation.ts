@@ -110,11 +110,19 @@ export type OperationFault = {
 };
 
 /**
- * Whether the reconciler puts away what it leaves on a node that does not answer. A start that has begun to make a
- * container removes it itself: later operations would take it for theirs.
+ * Whether it may end and leave its new container on a node that does not answer: the reconciler removes that of a create
+ * or a restore, and the row keeps that of a start.
  */
-const endsWithoutNode = ({ kind, volumeKept }: Operation): boolean =>
-  kind === 'create' || kind === 'restore' || (kind === 'start' && volumeKept === null);
+const ENDS_WITHOUT_NODE: Readonly<Record<OperationKind, boolean>> = {
+  create: true,
+  restore: true,
+  start: true,
+  stop: false,
+  update: false,
+  delete: false,
+  snapshot: false,
+  transfer: false,
+};
 
 /**
  * The reaction to a fault: `back` undoes what was done; `abandon` fails at once, as nothing was done or nothing can be
@@ -124,7 +132,7 @@ export function afterFault(operation: Operation, fault: OperationFault): 'back' 
   const { phase } = operation;
   if (phase === 'committed') return 'leave';
   if (phase === 'forward' && fault.during === 'step') return 'back';
-  if (fault.isUnresponsive && endsWithoutNode(operation)) return 'abandon';
+  if (fault.isUnresponsive && ENDS_WITHOUT_NODE[operation.kind]) return 'abandon';
   return phase === 'forward' && !fault.touchesEngine ? 'abandon' : 'leave';
 }
 

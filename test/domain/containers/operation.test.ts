@@ -348,7 +348,7 @@ t.test('a fault leads back, to an abandon or to a retry', async (t) => {
       t.equal(afterFault(operation({ kind, phase }), fault), way, `${kind}: ${name}`);
   }
   const making = operation({ kind: 'start', volumeKept: true });
-  t.equal(afterFault(making, silent), 'leave', 'a start that may have made a container');
+  t.equal(afterFault(making, silent), 'abandon', 'a start that may have made a container');
 });
 
 t.test('an operation is failed only when its request will not be done', async (t) => {

@@ -282,6 +282,39 @@ t.test('a start taken over on a node that does not answer ends, and blocks no de
   t.equal((await as(next, ada)('DELETE', path)).statusCode, 200);
 });
 
+t.test('a start taken over that has made a container there leaves it to the row', async (t) => {
+  for (const point of ['start before start_fresh', 'start after start_fresh']) {
+    const { checkpoint, followedBy } = dyingAt(point);
+    const { runtime, service, ada, box, path, post, now } = await withContainer({ checkpoint });
+    const { observe, remove, start } = runtime;
+    await post('stop');
+    runtime.boxes.delete(box.id);
+    void post('start');
+    const unresponsive = async () => {
+      throw new RuntimeBusy('container_unresponsive', 5);
+    };
+    const isMade = point.includes('after');
+    if (isMade)
+      runtime.observe = async (handle) => {
+        const seen = await observe(handle);
+        return seen.kind === 'running' ? { ...seen, isSilent: true } : seen;
+      };
+    else Object.assign(runtime, { start: unresponsive, remove: unresponsive });
+    const next = await followedBy(service);
+    const [made] = runtime.boxes.values();
+    const status = isMade ? 'running' : 'stopped';
+    const reason = 'its node did not answer when it was started';
+    t.match(await now(), { id: made?.handle.runtimeId, status, status_reason: reason }, point);
+    t.equal(await next.ports.storage.repositories.operations.active(box.db_id), null, 'nothing is under way');
+    Object.assign(runtime, { observe, remove, start });
+    await next.reconcile();
+    t.match(await now(), { id: made?.handle.runtimeId, status }, 'once the node is back');
+    t.equal((await as(next, ada)('PATCH', path, { name: 'dev', ...small, memory_mb: 512 })).statusCode, 200);
+    await next.operations.idle();
+    t.match([...runtime.boxes.values()], [{ spec: { generation: 3, resources: { memoryMb: 512 } } }]);
+  }
+});
+
 t.test('concurrent updates are both done, the later one last', async (t) => {
   const { runtime, service, patch, now } = await withContainer();
   const { operations } = service.ports.storage.repositories;

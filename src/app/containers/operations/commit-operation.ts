@@ -1,10 +1,6 @@
 import type { AuditAction } from '../../../domain/audit.ts';
 import { detailsOfAct, isByAdministrator } from '../../../domain/containers/administration/administration.ts';
-import {
-  CONTAINER_STATES,
-  type Container,
-  type ContainerState,
-} from '../../../domain/containers/container.ts';
+import { CONTAINER_STATES, type Container } from '../../../domain/containers/container.ts';
 import {
   type Facts,
   needsFresh,
@@ -12,19 +8,12 @@ import {
   type Step,
 } from '../../../domain/containers/operation.ts';
 import { nextStep } from '../../../domain/containers/operation-plan.ts';
-import {
-  byAdministrator,
-  type ContainerEvent,
-  containerEvent,
-  type EventType,
-  failedEvent,
-  withReason,
-} from '../../../domain/events.ts';
+import { byAdministrator, containerEvent, type EventType, withReason } from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { type Recreation, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
-import { commitSnapshot, failSnapshot } from './commit-snapshot.ts';
+import { commitSnapshot } from './commit-snapshot.ts';
 import { commitTransfer } from './commit-transfer.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
@@ -114,7 +103,10 @@ async function rememberLayerImage(
 }
 
 /** A changed disk reinstalls the tools, whatever was carried over. */
-function recreationOf(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): Recreation {
+export function recreationOf(
+  operation: StoredOperation,
+  { now }: Extract<Step, { do: 'commit' }>,
+): Recreation {
   if (now !== 'fresh') return null;
   const { before, target, layerImage, snapshot } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
@@ -131,7 +123,7 @@ type RowChange = {
 /**
  * The row before the operation, as in every transaction, and before any other write, as the order of events requires.
  */
-async function changeRow(
+export async function changeRow(
   tx: Repositories,
   { id, dbId }: StoredOperation,
   { change, recreation = null, isOurs }: RowChange,
@@ -160,61 +152,6 @@ async function announce(
     tx.audit.append({ userId: requestedBy, action: audit, ...origin, details }),
     tx.events.append(isForeign ? byAdministrator(announced) : announced),
   ]);
-}
-
-const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: string } = {
-  create: 'the engine could not create it',
-  start: 'the engine could not start it',
-  stop: 'the engine could not stop it',
-  update: 'it did not start with its new settings, so the old ones were restored',
-  delete: 'the engine could not remove it',
-  restore: 'the engine could not create it',
-  transfer: 'it could not be given to anybody else',
-};
-
-/** Sets the row to what the engine shows, with the reason. */
-export async function putBack(
-  deps: OperationDeps,
-  operation: StoredOperation,
-  { old }: Facts,
-): Promise<OperationState> {
-  const shown = old === 'running' || old === 'ending' ? 'running' : 'stopped';
-  return await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : shown);
-}
-
-/** Restores the row, with the reason: for an operation that has not reached the engine. */
-export const abandon = async (deps: OperationDeps, operation: StoredOperation): Promise<OperationState> =>
-  await endAsFailed(deps, operation, isMadeBy(operation) ? 'deleted' : operation.before.state);
-
-/** Whether the container exists only because of the operation. */
-const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
-
-async function endAsFailed(
-  deps: OperationDeps,
-  operation: StoredOperation,
-  state: ContainerState,
-): Promise<OperationState> {
-  if (operation.kind === 'snapshot') return await failSnapshot(deps, operation);
-  const { storage, owner } = deps;
-  const reason = FAILED_REASON[operation.kind];
-  return await storage.inTransaction(async (tx) => {
-    const container = await changeRow(tx, operation, {
-      change: { state, reason },
-      isOurs: () => tx.operations.finish(operation.id, owner, 'failed', { refusal: operation.refusal }),
-    });
-    // The snapshot still has what was copied.
-    if (state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);
-    await tx.events.append(failureEvent(operation, container, reason));
-    return { operation: { ...operation, outcome: 'failed' }, container };
-  });
-}
-
-/** A container that could not be made was in the lists meanwhile. */
-function failureEvent({ before }: StoredOperation, container: Container, reason: string): ContainerEvent {
-  const { state } = container;
-  if (state === 'deleted') return containerEvent('container_deleted', container);
-  if (state === before.state) return failedEvent(container, reason);
-  return containerEvent(state === 'running' ? 'container_started' : 'container_stopped', container);
 }
 
 /** Nothing had to be done; the row leaves its transitional state. */

@@ -10,9 +10,10 @@ import {
 import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
 import { isContainerUnresponsive } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
-import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
+import { commit, leaveUnchanged } from './commit-operation.ts';
 import { refusalIn } from './engine-refusal.ts';
 import { type EngineStep, type Performed, performInEngine } from './engine-steps.ts';
+import { abandon, putBack } from './fail-operation.ts';
 import { type EngineObservation, observe } from './observe-engine.ts';
 import { LeaseLost, NotYet, type OperationDeps, type OperationState } from './operation-deps.ts';
 
@@ -126,7 +127,7 @@ async function recover(
   if (reaction === 'leave') return null;
   try {
     const failed = { ...operation, refusal: refusalIn(error) };
-    if (reaction === 'abandon') return await abandon(deps, failed);
+    if (reaction === 'abandon') return await abandon(deps, failed, container);
     const back = { ...failed, phase: 'back' } as const;
     await record(deps, back, ROLL_BACK);
     return { operation: back, container };
