@@ -21,10 +21,11 @@ import {
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
 import { isFitted, type PoolMember } from '../../domain/containers/warm-pool.ts';
+import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
-import { ok, refuse } from '../../domain/result.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { AsyncResult } from '../async-result.ts';
 import type { Note } from '../idempotency.ts';
@@ -73,7 +74,8 @@ export type Plan = {
 
 /**
  * Makes a container and waits up to `createWaitMs` for it to run. The row is `creating` until then, for callers
- * answered earlier. `note` records the id in the row's transaction.
+ * answered earlier. `note` records the id in the row's transaction. If a member of the warm pool is on a node that does
+ * not answer, another container is made.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
@@ -87,30 +89,59 @@ export const createContainer =
     const answers = pinged(deps);
     const planned = await plan(deps, request, caller);
     if (!planned.ok) return planned;
-    const { snapshot } = planned.value;
-    const room = await checkHostDisk(deps, snapshot?.volumeMb);
+    const room = await checkHostDisk(deps, planned.value.snapshot?.volumeMb);
     if (!room.ok) return room;
-    let dbId: string = randomUUID();
-    const prepare: Prepare = async (tx) => {
-      const isReady = await lockSnapshot(tx, snapshot, caller);
-      if (!isReady.ok) return isReady;
-      const inserted = await insertContainer(deps, tx, request, planned.value, caller);
-      if (!inserted.ok) return inserted;
-      const { container, warm } = inserted.value;
-      const { name, resources } = container;
-      dbId = container.dbId;
-      await note?.(tx, dbId);
-      return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warm });
-    };
-    const of = snapshot === null ? {} : { snapshotId: snapshot.id };
-    const operation = { kind: 'create', caller, origin, ...of } as const;
-    const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
-    const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
-    if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
-    const container = await deps.storage.repositories.containers.findAny(dbId);
-    if (container === null) throw new Error(`container ${dbId} was not begun in time`);
-    return ok(container);
+    const creation = { request, plan: planned.value, caller, origin, note, answers };
+    const first = await attempt(deps, creation);
+    if (!first.isMemberLost) return first.outcome;
+    return (await attempt({ ...deps, warmPool: NO_POOL }, creation)).outcome;
   };
+
+const NO_POOL: ContainerDeps['warmPool'] = { claim: async () => null };
+
+type Creation = {
+  readonly request: CreateRequest;
+  readonly plan: Plan;
+  readonly caller: Caller;
+  readonly origin: RequestOrigin;
+  readonly note: Note | undefined;
+  /** A ping's answer. */
+  readonly answers: Promise<void>;
+};
+
+/** `isMemberLost`: it got a member of the warm pool whose node does not answer, and has been undone. */
+type Attempt = { readonly outcome: Result<Container, DomainError>; readonly isMemberLost: boolean };
+
+async function attempt(
+  deps: ContainerDeps,
+  { request, plan, caller, origin, note, answers }: Creation,
+): Promise<Attempt> {
+  const { snapshot } = plan;
+  let dbId: string = randomUUID();
+  let isMember = false;
+  const prepare: Prepare = async (tx) => {
+    const isReady = await lockSnapshot(tx, snapshot, caller);
+    if (!isReady.ok) return isReady;
+    const inserted = await insertContainer(deps, tx, request, plan, caller);
+    if (!inserted.ok) return inserted;
+    const { container, warm } = inserted.value;
+    const { name, resources } = container;
+    dbId = container.dbId;
+    isMember = warm !== null;
+    await note?.(tx, dbId);
+    return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warm });
+  };
+  const of = snapshot === null ? {} : { snapshotId: snapshot.id };
+  const operation = { kind: 'create', caller, origin, ...of } as const;
+  const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
+  const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
+  if (finished?.ok) return { outcome: ok(finished.value.container), isMemberLost: false };
+  if (finished !== null)
+    return { outcome: finished, isMemberLost: isMember && finished.error.code === 'container_unresponsive' };
+  const container = await deps.storage.repositories.containers.findAny(dbId);
+  if (container === null) throw new Error(`container ${dbId} was not begun in time`);
+  return { outcome: ok(container), isMemberLost: false };
+}
 
 /** The complete request, or all its faults at once. */
 async function plan(
