@@ -2,7 +2,7 @@
  * What many Pods cost one process of the service, the API server and the database: a start of the service, a pass over
  * all containers, Pods that vanish, and starts. The API server is real, with its database on this machine; its node is a
  * stand-in that runs nothing. What counts is processor time and memory. Arguments: `containers=5000`, `users=500`,
- * `changes=500`.
+ * `changes=500`, `at-once=16`.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { type Server, startServer } from './support/servers.ts';
 const CONTAINERS = given('containers', 5_000);
 const USERS = given('users', 500);
 const CHANGES = given('changes', 500);
-const CHANGES_AT_ONCE = 16;
+const CHANGES_AT_ONCE = given('at-once', 16);
 const PASSES = 3;
 const MEMORY = ['--expose-gc', '--import', path.resolve(import.meta.dirname, 'support/tell-memory.ts')];
 const PATIENT = { patienceMs: 600_000, everyMs: 250 };

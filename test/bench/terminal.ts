@@ -1,6 +1,6 @@
 /**
  * Berth's overhead over the engine's own terminals. Both sides run the same command line in the same containers and
- * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`. With `TEST_KUBERNETES`, which `npm run
+ * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`, `lines=1000000` of output a round. With `TEST_KUBERNETES`, which `npm run
  * test:kubernetes -- --cluster` prints, in that cluster: `echo` and `throughput` alone.
  */
 import { loadavg } from 'node:os';
@@ -9,7 +9,7 @@ import { agent } from './support/terminals/agents.ts';
 import { aClusterScene } from './support/terminals/cluster-scene.ts';
 import { echo, relay } from './support/terminals/echo.ts';
 import { fair, idle } from './support/terminals/many.ts';
-import { stopped, throughput } from './support/terminals/output.ts';
+import { LINES, stopped, throughput } from './support/terminals/output.ts';
 import { aScene, type Figure, type Part } from './support/terminals/scene.ts';
 
 // Parts that increase the service's memory come last.
@@ -17,8 +17,13 @@ const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, agent, 
 
 const IN_CLUSTER = ['echo', 'throughput'];
 
-const options = { rounds: given('rounds', 9), idle: given('idle', 1_000) };
 const isInCluster = process.env['TEST_KUBERNETES'] !== undefined;
+const options = {
+  rounds: given('rounds', 9),
+  idle: given('idle', 1_000),
+  lines: given('lines', LINES),
+  echoRatio: isInCluster ? 1.7 : 1.5,
+};
 const named = namedSections(isInCluster ? IN_CLUSTER : Object.keys(PARTS));
 
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);

@@ -3,10 +3,19 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../load.ts';
 import { usedMs } from '../processor-time.ts';
-import { type Box, type Figure, type Line, type Part, type Scene, SIDES, type Side } from './scene.ts';
+import {
+  type Box,
+  type Figure,
+  type Line,
+  type Part,
+  type PartOptions,
+  type Scene,
+  SIDES,
+  type Side,
+} from './scene.ts';
 
 const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal shows it all.';
-const LINES = 1_000_000;
+export const LINES = 1_000_000;
 /** The program's output; the terminal adds a carriage return per line. */
 export const OUTPUT_LINE_BYTES = LINE.length + 1;
 /** Of one round. */
@@ -15,16 +24,18 @@ const WARM_UP = 1;
 
 type Round = { readonly seconds: number; readonly received: number };
 
-export const throughput: Part = async (scene, { rounds }) => [
-  await one(scene, rounds, 'plain shell'),
-  await one(scene, rounds, 'inside tmux'),
+export const throughput: Part = async (scene, options) => [
+  await one(scene, options, 'plain shell'),
+  await one(scene, options, 'inside tmux'),
 ];
 
-async function one(scene: Scene, rounds: number, what: string): Promise<Figure> {
+async function one(scene: Scene, options: PartOptions, what: string): Promise<Figure> {
+  const { rounds } = options;
+  const bytes = OUTPUT_LINE_BYTES * options.lines;
   const tmux = what === 'inside tmux';
   const box = await scene.box(`out-${tmux}`, { tmux });
   const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
-  await prepareOutput(lines.bare);
+  await prepareOutput(lines.bare, options.lines);
   const usedBefore = usedMs(scene.service.pid);
   const all = await takeTurns(SIDES, lines, rounds);
   const used = (usedMs(scene.service.pid) - usedBefore) / 1000;
@@ -33,8 +44,8 @@ async function one(scene: Scene, rounds: number, what: string): Promise<Figure> 
   const ratio = rate(all.berth) / rate(all.bare);
   return {
     what: `${what}: a program's MB/s (${(used / (received / 1e9)).toFixed(1)} s of processor for each GB received)`,
-    bare: spread(all.bare),
-    berth: spread(all.berth),
+    bare: spread(all.bare, bytes),
+    berth: spread(all.berth, bytes),
     ratio,
     wanted: 'at least 0.9',
     isMet: ratio >= 0.9,
@@ -58,8 +69,8 @@ export async function takeTurns<S extends string>(
 }
 
 /** The median, in MB/s. */
-export const rate = (rounds: readonly Round[]): number =>
-  median(rounds.map(({ seconds }) => OUTPUT_BYTES / seconds / 1e6));
+export const rate = (rounds: readonly Round[], bytes = OUTPUT_BYTES): number =>
+  median(rounds.map(({ seconds }) => bytes / seconds / 1e6));
 
 /** Makes the file that `runOutput` prints. A shell's variable `OUT` may name another file. */
 export async function prepareOutput(line: Line, lineCount = LINES): Promise<void> {
@@ -84,8 +95,8 @@ export async function runOutput(line: Line, round: number): Promise<Round> {
   return { seconds: (performance.now() - start) / 1000, received };
 }
 
-export function spread(rounds: readonly Round[]): string {
-  const rates = rounds.map(({ seconds }) => OUTPUT_BYTES / seconds / 1e6);
+export function spread(rounds: readonly Round[], bytes = OUTPUT_BYTES): string {
+  const rates = rounds.map(({ seconds }) => bytes / seconds / 1e6);
   return `${median(rates).toFixed(1)} (${Math.min(...rates).toFixed(1)}–${Math.max(...rates).toFixed(1)})`;
 }
 

@@ -190,10 +190,14 @@ export type Figure = {
   readonly isMet: boolean;
 };
 
-type PartOptions = {
+export type PartOptions = {
   readonly rounds: number;
   /** Idle terminals. */
   readonly idle: number;
+  /** Lines of output in each round. */
+  readonly lines: number;
+  /** At most this often the echo of the engine's own stream. */
+  readonly echoRatio: number;
 };
 
 export type Part = (scene: Scene, options: PartOptions) => Promise<readonly Figure[]>;
