@@ -1,11 +1,12 @@
 import type { Engine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-import type { Parts } from '../health/readiness.ts';
+import { type Parts, PREPARING } from '../health/readiness.ts';
 import type { SparingLog } from '../process/sparing-log.ts';
 import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
 import { type EngineParts, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
-import { NOT_TESTED, watchIsolation } from './isolation-check.ts';
+import { NOT_TESTED } from './isolation-check.ts';
+import { keepIsolation } from './isolation-upkeep.ts';
 
 const SEARCH_AGAIN_MS = 5_000;
 const SPACE_EVERY_MS = 30_000;
@@ -28,8 +29,6 @@ export type EngineSetUp = AttachOptions & {
 
 export type EngineInUse = EngineParts & { readonly parts: Parts };
 
-const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
-
 /**
  * Connects the ports to the engine. Without one they refuse, and the search repeats every few seconds. Throws when the
  * signal comes first; the function given to `stopWith` stops what was started.
@@ -41,20 +40,18 @@ export async function useEngine(
   const { log, signal } = setUp;
   const slot = engineSlot();
   const parts: Parts = {
-    engine: WAITING,
-    image: WAITING,
-    disk: WAITING,
+    engine: PREPARING,
+    image: PREPARING,
+    disk: PREPARING,
     isolation: NOT_TESTED,
     resources: NOT_KNOWN,
   };
-  const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
+  const isolation = keepIsolation({ slot, parts, log, rulesEveryMs: RULES_EVERY_MS });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
   let searching: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
-  // A flush of the packet filter removes our rules; the next pass restores them.
-  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
   const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
   const stopSpreading = repeat(SPREAD_EVERY_MS, () => slot.spread(), log);
   const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot.runtime.ping), log);
@@ -64,7 +61,6 @@ export async function useEngine(
     await stopReviving();
     await stopSpreading();
     await stopDescribing();
-    await stopRules();
     await isolation.stop();
     await Promise.all([searching, preparing]);
     await engine.stop();

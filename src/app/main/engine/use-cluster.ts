@@ -10,18 +10,16 @@ import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-po
 import { clusterCanary } from '../../../adapters/kubernetes/network/isolation-probe.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
-import { repeat } from '../../../concurrency/repeat.ts';
 import { RightMissing } from '../../../ports/containers/container-runtime.ts';
-import type { Parts } from '../health/readiness.ts';
+import { type Parts, PREPARING } from '../health/readiness.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
-import { type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
+import { type Closing, NOT_TESTED } from './isolation-check.ts';
+import { keepIsolation } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 
 const RULES_EVERY_MS = 30_000;
-
-const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
 
 /**
  * Connects the ports to a Kubernetes cluster. Until it answers they refuse, and the connection is tried again every few
@@ -34,15 +32,13 @@ export async function useCluster(
   const { log, signal, againMs } = setUp;
   const slot = engineSlot(CLUSTER_CAPABILITIES);
   const parts: Parts = {
-    engine: WAITING,
+    engine: PREPARING,
     image: PULLED,
-    disk: WAITING,
+    disk: PREPARING,
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
     resources: SEEN,
   };
-  const assertRules = () => slot.assertRules();
-  const isolation = watchIsolation({ parts, log, assertRules, closing: BY_POLICY });
-  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
+  const isolation = keepIsolation({ slot, parts, log, closing: BY_POLICY, rulesEveryMs: RULES_EVERY_MS });
   const connect = async (): Promise<() => void> => {
     const client = await attach(setUp, slot, parts);
     const { instanceId, baseImage: image } = setUp;
@@ -56,7 +52,6 @@ export async function useCluster(
   const connection = reconnecting({ name: 'the cluster', log, signal, againMs, connect, onFault });
   stopWith(async () => {
     await connection.stop();
-    await stopRules();
     await isolation.stop();
   });
   await connection.begin();

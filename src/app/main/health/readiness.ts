@@ -16,6 +16,9 @@ export type Readiness = {
   readonly parts: { readonly database: PartState } & Readonly<Parts>;
 };
 
+/** Of a part at the start. */
+export const PREPARING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
+
 /** The known state of each part. All but the database's are updated by their owners. */
 export type Parts = {
   engine: PartState;
