@@ -69,7 +69,7 @@ export type DomainError =
   | { readonly code: 'snapshot_space_reached'; readonly maxMb: number; readonly neededMb: number }
   | { readonly code: 'disk_quota_exceeded' }
   | { readonly code: 'host_disk_short' }
-  | { readonly code: 'image_unavailable' | 'engine_full' }
+  | { readonly code: 'image_unavailable' | 'engine_full' | 'node_in_maintenance' }
   | { readonly code: 'name_taken' }
   | { readonly code: 'agent_limit_reached'; readonly max: number }
   | { readonly code: 'agent_not_connected' }
@@ -177,4 +177,4 @@ export type EngineRefusal =
       readonly retryAfterSeconds: number;
     }
   | { readonly code: 'engine_right_missing'; readonly right: string }
-  | { readonly code: 'image_unavailable' | 'engine_full' };
+  | { readonly code: 'image_unavailable' | 'engine_full' | 'node_in_maintenance' };

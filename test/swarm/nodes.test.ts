@@ -47,13 +47,15 @@ async function cutOff(): Promise<void> {
 const { dbId, node } = await onWorker();
 const url = `/api/containers/${dbId}`;
 const ids = async (): Promise<readonly string[]> => (await taskContainers(cluster, dbId)).map(({ id }) => id);
+type Listed = {
+  readonly ID: string;
+  readonly Version: { readonly Index: number };
+  readonly Spec: object;
+  readonly Description: { readonly Hostname: string };
+  readonly Status: { readonly State: string };
+};
 const isBack = (name: NodeName) => async (): Promise<boolean> =>
-  (
-    (await cluster.engineOf().listNodes()) as {
-      Description: { Hostname: string };
-      Status: { State: string };
-    }[]
-  )
+  ((await cluster.engineOf().listNodes()) as Listed[])
     .filter(({ Status }) => Status.State === 'ready')
     .some(({ Description }) => Description.Hostname === name);
 
@@ -117,6 +119,25 @@ await t.test(
     t.equal(await eventually(canary, (seen) => seen === 'again\n', REPAIRED), 'again\n');
   },
 );
+
+await t.test('a drained node: its containers stop, and are refused until it is back', async (t) => {
+  const engine = cluster.engineOf();
+  const available = async (Availability: string): Promise<void> => {
+    const listed = (await engine.listNodes()) as Listed[];
+    const found = listed.find(({ Description }) => Description.Hostname === node);
+    const { ID = '', Version, Spec } = found ?? {};
+    await engine.getNode(ID).update({ version: Version?.Index, ...Spec, Availability } as never);
+  };
+  await available('drain');
+  const status = async (): Promise<unknown> => (await call('GET', url)).body['status'];
+  t.equal(await eventually(status, (seen) => seen === 'stopped', PATIENT), 'stopped');
+  t.match(await call('POST', `${url}/start`), { status: 503, body: { code: 'node_in_maintenance' } });
+  const { dbId: other } = await aContainerWithCanary(call, 'meanwhile');
+  t.not((await taskContainers(cluster, other))[0]?.node, node);
+  await available('active');
+  t.equal((await call('POST', `${url}/start`)).status, 200);
+  t.equal(await inside(call, dbId, 'cat canary'), 'again\n');
+});
 
 await t.test('a killed manager loses nothing: Berth waits for it', async (t) => {
   await cluster.kill('n1');

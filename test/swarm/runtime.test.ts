@@ -173,6 +173,28 @@ t.test('a task removed from outside is stopped, hinted at, and started again', a
   await discard(handle, spec.volume);
 });
 
+t.test('a container whose program has ended is started by nobody but Berth', async (t) => {
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  const [task] = await taskContainers(cluster, spec.dbId);
+  await task?.engine.getContainer(task.id).kill();
+  const service = async () => {
+    await runtime.list();
+    return (await servicesOf(spec.dbId))[0];
+  };
+  const ended = await eventually(service, (each) => each?.Spec?.Mode?.Replicated?.Replicas === 0);
+  t.equal(ended?.Spec?.Mode?.Replicated?.Replicas, 0);
+  // As `docker service update --force` does.
+  const { ID = '', Version, Spec } = ended ?? {};
+  const TaskTemplate = { ...Spec?.TaskTemplate, ForceUpdate: 100 };
+  await manager.getService(ID).update({ version: Version?.Index, ...Spec, TaskTemplate } as never);
+  t.match(await runtime.observe(handle), { kind: 'stopped' });
+  await runtime.start(handle);
+  t.equal((await taskContainers(cluster, spec.dbId)).length, 1, 'one, of the start');
+  await discard(handle, spec.volume);
+});
+
 t.test('an image that nobody has is reported, and nothing is left', async (t) => {
   const spec = aSpec('registry.invalid/none:1');
   const made = await runtime.create(spec).then(

@@ -103,6 +103,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'the container engine has no room for this now: stop something, choose smaller limits, or ask an administrator',
   ],
+  node_in_maintenance: [
+    503,
+    'the node of this container is in maintenance, and its files stay there: start it later, or ask an administrator',
+  ],
   name_taken: [409, 'name already in use'],
   agent_limit_reached: [409, 'agent limit reached'],
   agent_not_connected: [409, 'agent is not connected'],

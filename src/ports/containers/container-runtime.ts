@@ -186,6 +186,11 @@ export class EngineFull extends RuntimeFailure {
   override name = 'EngineFull';
 }
 
+/** Its node starts no containers until an administrator brings it back: it was drained or paused. */
+export class NodeInMaintenance extends RuntimeFailure {
+  override name = 'NodeInMaintenance';
+}
+
 /** The engine lacks the image and cannot pull it. */
 export class ImageUnavailable extends RuntimeFailure {
   override name = 'ImageUnavailable';

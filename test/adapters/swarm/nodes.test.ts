@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { swarmHealth } from '../../../src/adapters/swarm/insight/swarm-health.ts';
 import { onHostOf } from '../../../src/adapters/swarm/network/node-host.ts';
 import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
@@ -17,10 +18,16 @@ const nodeTwo = (ID: string, State = 'ready') => ({
   Version: { Index: 1 },
   Spec: { Availability: 'active' as const },
   Status: { State, Addr: '203.0.113.2' },
-  Description: { Hostname: 'two', Resources: { NanoCPUs: 4e9, MemoryBytes: 4e9 } },
+  Description: {
+    Hostname: 'two',
+    Platform: { Architecture: 'x86_64' },
+    Resources: { NanoCPUs: 4e9, MemoryBytes: 4e9 },
+  },
 });
 
 type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
+
+const urlOf = ({ address }: StandIn): string => `http://127.0.0.1:${address.port}`;
 
 function runtimeAt(one: StandIn, two: StandIn, toolsImage: string | null) {
   const swarm = openSwarm(dockerAt(one.address), {
@@ -28,11 +35,11 @@ function runtimeAt(one: StandIn, two: StandIn, toolsImage: string | null) {
     node: 'local',
     disk: COUNTED,
     toolsImage,
-    addresses: { template: `http://127.0.0.1:${two.address.port}`, byNode: {}, certPath: null },
+    addresses: { template: urlOf(two), byNode: { [FIRST]: urlOf(one) }, certPath: null },
     processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
     patience: { startSeconds: 10, endSeconds: 10 },
   });
-  return { ...swarmRuntime(swarm), nodes: swarm.nodes };
+  return { ...swarmRuntime(swarm), nodes: swarm.nodes, swarm };
 }
 
 /** A swarm of two nodes: the larger one is the manager. */
@@ -142,6 +149,53 @@ t.test('no container starts on a node without its rules', async (t) => {
   await runtime.create(aSpec(IMAGE));
   t.same(nodeOf(one.configs), [FIRST, SECOND]);
   t.match(two.execs.join('\n'), /-d 203\.0\.113\.2 -j DROP/, 'public addresses of nodes are closed');
+});
+
+t.test('an image goes to a node that can run it, and to no other', async (t) => {
+  const { one, two, runtime, spec } = await scene(t);
+  one.behaviour.imageArchitecture = 'arm64';
+  await runtime.create(spec);
+  t.same(nodeOf(one.configs), [SECOND]);
+  one.behaviour.imageArchitecture = null;
+  await runtime.create(aSpec(IMAGE));
+  t.same(nodeOf(one.configs), [SECOND, FIRST], 'the first node is not avoided for others');
+  for (const { behaviour } of [one, two]) behaviour.imageArchitecture = 'arm64';
+  await t.rejects(runtime.create(aSpec(IMAGE)), {
+    name: 'ImageUnavailable',
+    message: /is for arm64, and its node has amd64/,
+  });
+  for (const { behaviour } of [one, two]) behaviour.imageArchitecture = '386';
+  await t.resolves(runtime.create(aSpec(IMAGE)), 'which those processors run as well');
+});
+
+t.test('a node with other processors than the manager gets nothing, and is named', async (t) => {
+  const { one, two, runtime, spec } = await scene(t);
+  one.behaviour.architecture = 'arm64';
+  one.behaviour.missingImage = IMAGE;
+  await t.rejects(runtime.create(spec), { name: 'ImageUnavailable' });
+  t.same([two.volumes.size, two.containers.length], [0, 0]);
+  t.match((await swarmHealth(runtime.swarm)).faults, [
+    {
+      words: 'the node two has other processors than the manager, so no container goes there',
+      mend: 'docker node update --availability drain two',
+    },
+  ]);
+});
+
+t.test('a node in maintenance gets no container, and those it has are refused a start', async (t) => {
+  for (const availability of ['drain', 'pause'] as const) {
+    const { one, runtime, open, spec } = await scene(t);
+    const handle = await runtime.create(spec);
+    one.behaviour.availability = availability;
+    const now = open();
+    await t.rejects(now.start(handle), { name: 'NodeInMaintenance', message: new RegExp(availability) });
+    await now.create(aSpec(IMAGE));
+    t.same(nodeOf(one.configs), [FIRST, SECOND]);
+    t.equal(await now.volumeExists(spec.volume), true, 'its files are there');
+    one.behaviour.availability = 'active';
+    await open().start(handle);
+    t.equal(one.tasks.length, 1);
+  }
 });
 
 t.test('programs of a node that never end are given up', async (t) => {

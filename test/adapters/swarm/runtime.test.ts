@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
-import type { Task } from '../../../src/adapters/swarm/client/objects.ts';
+import type { Service, Task } from '../../../src/adapters/swarm/client/objects.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { hasEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
 import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
@@ -22,7 +23,7 @@ async function scene(t: Test, patience = PATIENT) {
       openSwarm(dockerAt(swarm.address), {
         instanceId: 'an-installation',
         node: 'local',
-        addresses: { template: 'http://{addr}:2375', byNode: {}, certPath: null },
+        addresses: { template: `http://127.0.0.1:${swarm.address.port}`, byNode: {}, certPath: null },
         disk: COUNTED,
         processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
         toolsImage: null,
@@ -85,6 +86,58 @@ t.test('a start raises the number of the start with the replica, and is repeatab
   t.equal(onlyService(services).Spec.TaskTemplate.ForceUpdate, 2);
   t.equal(await runtime.stop(handle, 1), 'stopped');
   t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
+});
+
+t.test('a container whose program has ended is not started by anybody but Berth', async (t) => {
+  const { runtime, spec, services, tasks, end } = await scene(t);
+  const handle = await runtime.create(spec);
+  const other = await runtime.create(aSpec(IMAGE));
+  await runtime.start(handle);
+  await runtime.start(other);
+  end(tasks[0]?.Status.ContainerStatus?.ContainerID, 'failed', 3);
+  const replicas = () => [...services.values()].map(({ Spec }) => Spec.Mode.Replicated.Replicas);
+  await eventually(
+    async () => {
+      await runtime.list();
+      return replicas();
+    },
+    ([first]) => first === 0,
+  );
+  t.same(replicas(), [0, 1], 'the other one runs');
+  await runtime.start(handle);
+  t.same(replicas(), [1, 1]);
+  t.equal(tasks.length, 3);
+});
+
+t.test('only the end of the last start, or a task that never came, is an end', async (t) => {
+  const service = (updatedAgoMs: number): Service => ({
+    ID: 'one',
+    Version: { Index: 1 },
+    UpdatedAt: new Date(Date.now() - updatedAgoMs).toISOString(),
+    Spec: {
+      Name: 'one',
+      Labels: {},
+      Mode: { Replicated: { Replicas: 1 } },
+      TaskTemplate: { ForceUpdate: 2, ContainerSpec: { Image: 'box', Mounts: [] } },
+    },
+  });
+  const task = (State: string, ForceUpdate = 2): Task => ({
+    ID: State,
+    CreatedAt: '',
+    DesiredState: 'shutdown',
+    Spec: { ForceUpdate },
+    Status: { State, Timestamp: '' },
+  });
+  const [now, longAgo] = [0, 600_000];
+  const cases: readonly [string, number, readonly Task[], boolean][] = [
+    ['its task has ended', now, [task('failed'), task('complete', 1)], true],
+    ['its task starts', longAgo, [task('preparing')], false],
+    ['its node is lost', longAgo, [task('orphaned')], false],
+    ['an earlier task is being ended', now, [task('failed'), task('running', 1)], false],
+    ['the task is being made', now, [task('complete', 1)], false],
+    ['no task was made, or it is forgotten', longAgo, [task('complete', 1)], true],
+  ];
+  for (const [what, agoMs, tasks, ended] of cases) t.equal(hasEnded(service(agoMs), tasks), ended, what);
 });
 
 t.test('no task is made while an earlier one may still run', async (t) => {
@@ -169,6 +222,15 @@ t.test('a service whose task the swarm has forgotten is asked for another', asyn
   t.match(await runtime.observe(handle), { kind: 'stopped' });
   await runtime.start(handle);
   t.equal(onlyService(services).Spec.TaskTemplate.ForceUpdate, 2);
+});
+
+t.test('all containers are listed, also when they are too many for one answer', async (t) => {
+  const { runtime, behaviour } = await scene(t);
+  behaviour.longestList = 3;
+  const made = await Promise.all(Array.from({ length: 6 }, async () => await runtime.create(aSpec(IMAGE))));
+  const ids = (all: readonly { readonly runtimeId: string }[]) =>
+    all.map(({ runtimeId }) => runtimeId).sort();
+  t.same(ids((await runtime.list()).map(({ handle }) => handle)), ids(made));
 });
 
 t.test('a label that was changed from outside hides one container, not all', async (t) => {

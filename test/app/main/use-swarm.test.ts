@@ -9,7 +9,11 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   const swarm = await standInSwarm();
   t.teardown(swarm.close);
   const { host, port } = swarm.address;
-  const read = readConfig({ BERTH_ENGINE: 'swarm', DOCKER_HOST: `tcp://${host}:${port}` });
+  const read = readConfig({
+    BERTH_ENGINE: 'swarm',
+    DOCKER_HOST: `tcp://${host}:${port}`,
+    BERTH_SWARM_NODE_URL: `http://${host}:${port}`,
+  });
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
   const say = (...words: readonly unknown[]): void => void said.push(String(words.at(-1)));

@@ -4,6 +4,7 @@ import { subscribeToTerminalNotices } from '../../../src/app/terminals/terminal-
 import {
   EngineFull,
   ImageUnavailable,
+  NodeInMaintenance,
   RightMissing,
   RuntimeBusy,
   RuntimeUnavailable,
@@ -152,6 +153,7 @@ t.test('what an engine lacks is said in words, and the container stays as it was
   const cases = [
     [new ImageUnavailable('image secret.example/x'), 'image_unavailable'],
     [new EngineFull('node secret-1: Insufficient memory'), 'engine_full'],
+    [new NodeInMaintenance('the node secret-1 is drained'), 'node_in_maintenance'],
     [new RightMissing('create pods', '403 secret'), 'engine_right_missing'],
   ] as const;
   for (const [error, code] of cases) {

@@ -17,11 +17,16 @@ const filtersOf = (query: URLSearchParams): Readonly<Record<string, readonly str
 const hasLabels = ({ Labels = {} }: Labelled, query: URLSearchParams): boolean =>
   (filtersOf(query)['label'] ?? []).every((label) => {
     const [name = '', value] = label.split('=');
-    return Labels[name] === value;
+    return value === undefined ? name in Labels : Labels[name] === value;
   });
 
 /** Things that are made, read and removed by name. */
-function named(things: Map<string, Body>, path: string, show: (body: Body) => unknown): readonly Route[] {
+function named(
+  things: Map<string, Body>,
+  path: string,
+  show: (body: Body) => unknown,
+  showAll: (shown: readonly unknown[]) => unknown = (shown) => shown,
+): readonly Route[] {
   const one = new RegExp(`^/${path}/([^/]+)$`);
   return [
     [
@@ -42,10 +47,17 @@ function named(things: Map<string, Body>, path: string, show: (body: Body) => un
         return found(thing && show(thing));
       },
     ],
-    ['GET', new RegExp(`^/${path}$`), () => found([...things.values()].map(show))],
+    [
+      'GET',
+      new RegExp(`^/${path}$`),
+      ({ query }) => found(showAll([...things.values()].filter((each) => hasLabels(each, query)).map(show))),
+    ],
     ['DELETE', one, ({ name }) => (things.delete(name) ? { status: 204 } : found(undefined))],
   ];
 }
+
+const TOO_LONG =
+  'rpc error: code = ResourceExhausted desc = grpc: received message larger than max (16789012 vs. 16777216)';
 
 const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): readonly Route[] => [
   [
@@ -81,12 +93,16 @@ const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): read
   [
     'GET',
     /^\/services$/,
-    ({ query }) =>
-      found(
-        [...services.values()]
-          .filter(({ Spec }) => hasLabels(Spec, query))
-          .map((service) => ({ ...service, ServiceStatus: { RunningTasks: runningOf(service, tasks) } })),
-      ),
+    ({ query }) => {
+      const [beginning = ''] = filtersOf(query)['name'] ?? [];
+      const listed = [...services.values()].filter(
+        ({ Spec }) => hasLabels(Spec, query) && Spec.Name.startsWith(beginning),
+      );
+      if (listed.length > behaviour.longestList) return { status: 500, body: { message: TOO_LONG } };
+      return found(
+        listed.map((service) => ({ ...service, ServiceStatus: { RunningTasks: runningOf(service, tasks) } })),
+      );
+    },
   ],
   [
     'GET',
@@ -171,7 +187,11 @@ const ownContainerRoutes = ({ containers, newId, behaviour }: SwarmState): reado
 
 const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
-  ['GET', /^\/version$/, () => found({ ApiVersion: '1.44', Version: '25.0.0' })],
+  [
+    'GET',
+    /^\/version$/,
+    () => found({ ApiVersion: '1.44', Version: '25.0.0', Arch: behaviour.architecture }),
+  ],
   [
     'GET',
     /^\/swarm$/,
@@ -186,9 +206,13 @@ const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): read
         {
           ID: nodeId,
           Version: { Index: behaviour.joins },
-          Spec: { Availability: 'active' },
+          Spec: { Availability: behaviour.availability },
           Status: { State: behaviour.nodeState, Addr: '10.0.0.1' },
-          Description: { Hostname: 'one', Resources: { NanoCPUs: 4e9, MemoryBytes: 8e9 } },
+          Description: {
+            Hostname: 'one',
+            Platform: { Architecture: behaviour.architecture === 'amd64' ? 'x86_64' : 'aarch64' },
+            Resources: { NanoCPUs: 4e9, MemoryBytes: 8e9 },
+          },
         },
         ...otherNodes,
       ]),
@@ -200,7 +224,8 @@ const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): read
     ({ name }) => {
       const isAbsent =
         name === behaviour.missingImage || (name.startsWith('sha256:') && !images.includes(name));
-      return found(isAbsent ? undefined : { Id: images.at(-1) });
+      const Architecture = behaviour.imageArchitecture ?? behaviour.architecture;
+      return found(isAbsent ? undefined : { Id: images.at(-1), Architecture });
     },
   ],
 ];
@@ -212,6 +237,11 @@ export const routesOf = (state: SwarmState): readonly Route[] => [
   ...containerRoutes(state),
   ...ownContainerRoutes(state),
   ...named(state.configs, 'configs', (Spec) => ({ ID: Spec['Name'], Spec })),
-  ...named(state.volumes, 'volumes', (volume) => volume),
+  ...named(
+    state.volumes,
+    'volumes',
+    (volume) => volume,
+    (Volumes) => ({ Volumes }),
+  ),
   ...named(state.networks, 'networks', (network) => network),
 ];

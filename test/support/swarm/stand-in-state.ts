@@ -21,6 +21,12 @@ export type Behaviour = {
   heartbeatSeconds: number;
   /** Of each container. */
   securityOptions: readonly string[] | null;
+  availability: 'active' | 'pause' | 'drain';
+  /** Of the node, in the words of images; its images have this one, too, unless told otherwise. */
+  architecture: string;
+  imageArchitecture: string | null;
+  /** The most services that fit an answer. */
+  longestList: number;
   /** How many updates are overtaken by others from now on. */
   overtaken: number;
 };
@@ -55,6 +61,10 @@ export function swarmState(nodeId: string) {
     isManager: true,
     heartbeatSeconds: 60,
     securityOptions: ['no-new-privileges=true'],
+    availability: 'active',
+    architecture: 'amd64',
+    imageArchitecture: null,
+    longestList: Number.POSITIVE_INFINITY,
     overtaken: 0,
   };
   let count = 0;

@@ -6,6 +6,10 @@ const MIB = 1024 * 1024;
 /** Longer than a list of ten thousand containers. */
 const MAX_ANSWER_MIB = 32;
 
+export class AnswerTooLong extends Error {
+  override name = 'AnswerTooLong';
+}
+
 type Dialled = { readonly isStream?: boolean };
 type Modem = { buildRequest(options: object, call: Dialled, ...rest: unknown[]): void };
 type WithRequests = { addRequest(request: ClientRequest, ...rest: unknown[]): void };
@@ -48,6 +52,6 @@ function limit(answer: IncomingMessage): void {
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= MAX_ANSWER_MIB * MIB) return;
-    answer.destroy(new Error(`the engine answered with more than ${MAX_ANSWER_MIB} MiB`));
+    answer.destroy(new AnswerTooLong(`the engine answered with more than ${MAX_ANSWER_MIB} MiB`));
   });
 }

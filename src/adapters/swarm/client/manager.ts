@@ -22,6 +22,8 @@ export function swarmManager(docker: Docker) {
   const ask = callsOf(docker);
   return {
     calls: ask.calls,
+    /** Whether it is an engine of this machine, by its socket. */
+    isLocal: Boolean((docker.modem as { readonly socketPath?: string }).socketPath),
     ...serviceCalls(docker, ask),
     ...configCalls(docker, ask),
 
@@ -81,9 +83,12 @@ function serviceCalls(docker: Docker, { read, change }: Ask) {
     service,
     tryUpdate,
 
-    /** Those with all of the labels, with how many of their tasks run. */
-    services: (labels: Labels): Promise<readonly Service[]> =>
-      read(LIMITS.list, docker, 'listServices', { filters: { label: filterOf(labels) }, status: true }),
+    /** Those with all of the labels, and a name that begins so, with how many of their tasks run. */
+    services: (labels: Labels, nameBegins?: string): Promise<readonly Service[]> => {
+      const name = nameBegins === undefined ? {} : { name: [nameBegins] };
+      const filters = { label: filterOf(labels), ...name };
+      return read(LIMITS.list, docker, 'listServices', { filters, status: true });
+    },
 
     /** False when one of this name exists. */
     async createService(spec: ServiceSpec): Promise<boolean> {

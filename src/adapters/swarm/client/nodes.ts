@@ -49,6 +49,8 @@ export const hostnameOfNode = ({ Description, ID }: SwarmNode): string => Descri
 export const isReady = ({ Status, Spec }: SwarmNode): boolean =>
   Status.State === 'ready' && Spec.Availability === 'active';
 
+const architectureOf = ({ Description }: SwarmNode): string => Description.Platform?.Architecture ?? '';
+
 export type Nodes = ReturnType<typeof swarmNodes>;
 
 /** The nodes of a swarm, and the engine of each, which alone runs programs in its containers. */
@@ -75,7 +77,8 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
   }
 
   async function connect(nodeId: string): Promise<EngineCalls> {
-    if ((await manager.ownNodeId()) === nodeId) return manager.calls;
+    // Behind another address may be another manager tomorrow.
+    if (manager.isLocal && (await manager.ownNodeId()) === nodeId) return manager.calls;
     const node = await require(nodeId);
     usedUrls.set(nodeId, urlOf(node, addresses));
     const docker = clientOf(node, addresses);
@@ -95,10 +98,25 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
     });
   }
 
+  /** Whether a node has processors like the manager's, on which the base image and its tools are made. */
+  async function fits(node: SwarmNode): Promise<boolean> {
+    const all = await list();
+    if (new Set(all.map(architectureOf)).size < 2) return true;
+    const managerId = await manager.ownNodeId();
+    return all.some((each) => each.ID === managerId && architectureOf(each) === architectureOf(node));
+  }
+
   return {
     list,
     require,
     engineOf,
+    fits,
+    /** Those on which Berth may start containers. */
+    async inUse(): Promise<readonly SwarmNode[]> {
+      const ready = (await list()).filter(isReady);
+      const fitting = await Promise.all(ready.map(fits));
+      return ready.filter((_, at) => fitting[at]);
+    },
     /** Forgets the engines of nodes that have gone, or have another address now. Returns the nodes. */
     async refresh(): Promise<readonly SwarmNode[]> {
       const present = await list();

@@ -15,6 +15,8 @@ export type SwarmNode = {
   readonly ManagerStatus?: { readonly Addr?: string };
   readonly Description: {
     readonly Hostname?: string;
+    /** In the words of the node's kernel, such as `x86_64`. */
+    readonly Platform?: { readonly Architecture?: string };
     readonly Resources?: { readonly NanoCPUs?: number; readonly MemoryBytes?: number };
   };
 };
@@ -40,6 +42,7 @@ export type ServiceSpec = {
 export type Service = {
   readonly ID: string;
   readonly Version: { readonly Index: number };
+  readonly UpdatedAt?: string;
   readonly Spec: ServiceSpec;
   /** Of a list that asked for it. */
   readonly ServiceStatus?: { readonly RunningTasks: number };

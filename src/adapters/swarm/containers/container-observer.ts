@@ -4,9 +4,10 @@ import { watchEngine } from '../../docker/engine/engine-events.ts';
 import type { Nodes } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import type { Swarm } from '../swarm.ts';
+import { endedServices, mayHaveEnded } from './ended-services.ts';
 import { runtimeIdOf } from './names.ts';
 import { containersOnNodes } from './node-containers.ts';
-import type { ContainerRecord } from './records.ts';
+import type { ContainerRecord, ListedRecord } from './records.ts';
 import { observed, presentState } from './task-states.ts';
 
 /** How often nodes are looked for that have come since. */
@@ -20,6 +21,7 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
   const { manager, nodes, records, settings } = swarm;
   const { instanceId, node } = settings;
   const onNodes = containersOnNodes(swarm);
+  const endings = endedServices(manager);
   return {
     ping: async () => void (await manager.heartbeatSeconds()),
     async observe({ runtimeId }) {
@@ -39,6 +41,7 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
     },
     async list() {
       const [all, present] = await Promise.all([records.list(), nodes.list()]);
+      endings.settle(all.filter(mayHaveEnded));
       return all.map((record) => listed(record, node, stateOf(present, record)));
     },
     watch: (hint) => watchNodes(nodes, instanceId, hint),
@@ -46,11 +49,11 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
 }
 
 /** The swarm's word for the node of a container, or `removed`. */
-const stateOf = (all: readonly SwarmNode[], { nodeId }: ContainerRecord): string =>
+const stateOf = (all: readonly SwarmNode[], { nodeId }: Pick<ContainerRecord, 'nodeId'>): string =>
   all.find(({ ID }) => ID === nodeId)?.Status.State ?? 'removed';
 
 const listed = (
-  { runtimeId, dbId, generation, service }: ContainerRecord,
+  { runtimeId, dbId, generation, runningTasks }: ListedRecord,
   node: string,
   nodeState: string,
 ): ListedContainer => ({
@@ -58,7 +61,7 @@ const listed = (
   dbId,
   generation,
   // Nothing of a removed node is waited for.
-  state: nodeState !== 'removed' && (service.ServiceStatus?.RunningTasks ?? 0) > 0 ? 'running' : 'stopped',
+  state: nodeState !== 'removed' && runningTasks > 0 ? 'running' : 'stopped',
   ...(nodeState !== 'ready' && nodeState !== 'removed' && { isSilent: true }),
 });
 

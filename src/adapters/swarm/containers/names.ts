@@ -11,6 +11,9 @@ export const RESOURCES_LABEL = 'berth.resources';
 /** On a service: the image that was asked for; its tasks name one by its id. */
 export const IMAGE_LABEL = 'berth.image';
 
+/** How the name of each service begins; digits of a secret follow. */
+export const SERVICE_PREFIX = 'ws-';
+
 /** A service's name has at most 63 characters. */
 const NAME_DIGITS = 48;
 
@@ -22,7 +25,8 @@ export const runtimeIdOf = (instanceId: string, dbId: string, generation: number
  * Of the service of a container. Deterministic, so that it cannot exist twice. Neighbours may ask for names, so it
  * cannot be guessed either.
  */
-export const serviceNameOf = (runtimeId: string): string => `ws-${fullId(runtimeId).slice(0, NAME_DIGITS)}`;
+export const serviceNameOf = (runtimeId: string): string =>
+  `${SERVICE_PREFIX}${fullId(runtimeId).slice(0, NAME_DIGITS)}`;
 
 /** The swarm resolves names and id prefixes too, so only full ids may reach it. */
 function fullId(runtimeId: string): string {

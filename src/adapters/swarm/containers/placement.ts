@@ -1,6 +1,7 @@
 import { EngineFull } from '../../../ports/containers/container-runtime.ts';
-import { isReady, type Nodes } from '../client/nodes.ts';
+import type { Nodes } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
+import { OtherPlatform } from '../images/platform.ts';
 
 /** Whether Berth may place a container on the node now. */
 export type MayPlace = (node: SwarmNode) => Promise<boolean>;
@@ -26,7 +27,7 @@ export function nodeChooser(nodes: Nodes, mayPlace: MayPlace): Choose {
   return async (volumes, prepare) => {
     const crowding = ({ ID, Description }: SwarmNode): number =>
       ((volumes.get(ID) ?? 0) + 1) / (Description.Resources?.MemoryBytes || 1);
-    const ready = (await nodes.list()).filter(isReady);
+    const ready = await nodes.inUse();
     const sorted = ready.toSorted(
       (one, other) => Number(isAvoided(one)) - Number(isAvoided(other)) || crowding(one) - crowding(other),
     );
@@ -37,7 +38,8 @@ export function nodeChooser(nodes: Nodes, mayPlace: MayPlace): Choose {
         await prepare(node.ID);
         return node.ID;
       } catch (error) {
-        failedAtMs.set(node.ID, performance.now());
+        // Other images fit it.
+        if (!(error instanceof OtherPlatform)) failedAtMs.set(node.ID, performance.now());
         fault = error;
       }
     }

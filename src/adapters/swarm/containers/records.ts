@@ -3,9 +3,18 @@ import { Value } from '@sinclair/typebox/value';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
+import { longList } from '../client/long-list.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Service, ServiceSpec } from '../client/objects.ts';
-import { NODE_LABEL, RESOURCES_LABEL, runtimeIdOf, serviceNameOf, VOLUME_LABEL } from './names.ts';
+import {
+  NODE_LABEL,
+  RESOURCES_LABEL,
+  runtimeIdOf,
+  SERVICE_PREFIX,
+  serviceNameOf,
+  VOLUME_LABEL,
+} from './names.ts';
+import { isUp } from './service-spec.ts';
 
 const Limits = Type.Object({
   memoryMb: Type.Number(),
@@ -25,6 +34,13 @@ export type ContainerRecord = {
   readonly service: Service;
 };
 
+/** What a list says of a container; a long list does not keep the specifications. */
+export type ListedRecord = Omit<ContainerRecord, 'service'> & {
+  /** Whether its service asks for a task. */
+  readonly isUp: boolean;
+  readonly runningTasks: number;
+};
+
 export type Records = ReturnType<typeof containerRecords>;
 
 /** The containers of one installation as services, one each. */
@@ -37,6 +53,14 @@ export function containerRecords(manager: Manager, instanceId: string) {
     throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
   }
 
+  const list = longList(async (digits) => {
+    const services = await manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
+    return services.flatMap((service) => {
+      const record = recordOf(service, instanceId);
+      return record === null ? [] : [listedOf(record)];
+    });
+  });
+
   return {
     find,
     async require(runtimeId: string): Promise<ContainerRecord> {
@@ -45,10 +69,7 @@ export function containerRecords(manager: Manager, instanceId: string) {
       return found;
     },
     /** Of all containers. */
-    async list(): Promise<readonly ContainerRecord[]> {
-      const services = await manager.services({ [INSTANCE_LABEL]: instanceId });
-      return services.flatMap((service) => recordOf(service, instanceId) ?? []);
-    },
+    list,
     /** Its next start gives it these limits. */
     resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
       manager.updateService(name, (spec) => withLimits(spec, resources)),
@@ -58,6 +79,12 @@ export function containerRecords(manager: Manager, instanceId: string) {
     },
   };
 }
+
+const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({
+  ...record,
+  isUp: isUp(service.Spec),
+  runningTasks: service.ServiceStatus?.RunningTasks ?? 0,
+});
 
 /** Labels of a service are no part of its tasks, which therefore stay. */
 const withLimits = (spec: ServiceSpec, resources: Resources): ServiceSpec => ({

@@ -144,6 +144,9 @@ const mounted = ({ Mounts }: ServiceContainer, { imageId, toolsVolume }: NodeOff
       : [...Mounts.filter(({ Target }) => Target !== TOOLS_FOLDER), ...toolsMount(toolsVolume)],
 });
 
+/** Whether it asks for a task. */
+export const isUp = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
+
 /** null when it asks for no task already. */
 export const stopped = (spec: ServiceSpec): ServiceSpec | null =>
-  spec.Mode.Replicated.Replicas === 0 ? null : { ...spec, Mode: { Replicated: { Replicas: 0 } } };
+  isUp(spec) ? { ...spec, Mode: { Replicated: { Replicas: 0 } } } : null;

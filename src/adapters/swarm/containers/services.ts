@@ -8,9 +8,9 @@ import {
 import { patiently } from '../../patiently.ts';
 import type { Manager } from '../client/manager.ts';
 import { nodeSilent } from '../client/nodes.ts';
-import type { ServiceSpec, Task } from '../client/objects.ts';
+import type { Task } from '../client/objects.ts';
 import type { ContainerRecord } from './records.ts';
-import { type NodeOffer, started, stopped } from './service-spec.ts';
+import { isUp, type NodeOffer, started, stopped } from './service-spec.ts';
 import { isWanted, mayRun, startOf, taskState } from './task-states.ts';
 
 export type Patience = {
@@ -90,8 +90,6 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
     },
   };
 }
-
-const isUp = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
 
 /** The task that runs, or why it never will; null while that is open. */
 function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {

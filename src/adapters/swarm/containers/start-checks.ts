@@ -1,4 +1,4 @@
-import { EngineFull, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { NodeInMaintenance, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { GENERATION_LABEL } from '../../docker/engine/engine-names.ts';
 import { isReady, nodeSilent, onNode } from '../client/nodes.ts';
 import type { Swarm } from '../swarm.ts';
@@ -19,7 +19,7 @@ export function startChecks(swarm: Swarm) {
       if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
       // An administrator has decided that, and not the node.
       if (!isReady(node))
-        throw new EngineFull(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
+        throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
       return await cpuMillicoresOf(swarm, nodeId);
     },
 

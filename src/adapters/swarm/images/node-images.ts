@@ -1,17 +1,20 @@
 import { finished, type Readable } from 'node:stream';
+import type Docker from 'dockerode';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
 import { ImageUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
 import { followToEnd } from '../../docker/engine/engine-progress.ts';
 import { isMadeHere, pullImage } from '../../docker/images/pull-image.ts';
+import { requireRunnable } from './platform.ts';
 
-/** The id of an image on an engine; null when the engine lacks it. */
-export async function imageIdOn(calls: EngineCalls, reference: string): Promise<string | null> {
-  const info = await calls.read(LIMITS.inspect, (signal) =>
+const imageOn = (calls: EngineCalls, reference: string): Promise<Docker.ImageInspectInfo | null> =>
+  calls.read(LIMITS.inspect, (signal) =>
     orNull([404], inspectThing(calls.docker.getImage(reference), signal)),
   );
-  return info?.Id ?? null;
-}
+
+/** The id of an image on an engine; null when the engine lacks it. */
+export const imageIdOn = async (calls: EngineCalls, reference: string): Promise<string | null> =>
+  (await imageOn(calls, reference))?.Id ?? null;
 
 /** A base image over a slow line between nodes. */
 const COPY_SECONDS = 600;
@@ -21,7 +24,7 @@ const copied = new WeakMap<EngineCalls, Set<string>>();
 
 /**
  * Ensures an image on a node's engine, and returns its id: of what is there, of what a registry has, or of a copy from
- * the manager for those that Berth makes itself. Throws `ImageUnavailable`.
+ * the manager for those that Berth makes itself. Throws `ImageUnavailable`, also for one that the node cannot run.
  */
 export async function ensureImage(
   calls: EngineCalls,
@@ -30,16 +33,16 @@ export async function ensureImage(
 ): Promise<string> {
   const isMade = isMadeHere(reference);
   if (isMade && calls !== manager) await followManager(calls, reference, manager);
-  const present = await imageIdOn(calls, reference);
-  if (present !== null) return present;
-  if (!isMade)
+  const before = await imageOn(calls, reference);
+  if (before === null && !isMade)
     await obtained(
       pullImage(calls.docker, reference, () => {}),
       reference,
     );
-  const pulled = await imageIdOn(calls, reference);
-  if (pulled !== null) return pulled;
-  throw new ImageUnavailable(`image ${reference} is not on its node`);
+  const present = before ?? (await imageOn(calls, reference));
+  if (present === null) throw new ImageUnavailable(`image ${reference} is not on its node`);
+  await requireRunnable(calls, reference, present);
+  return present.Id;
 }
 
 /** Copies the manager's image unless the node has it, or one that it got before. */

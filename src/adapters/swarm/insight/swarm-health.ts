@@ -43,6 +43,11 @@ async function faultOf({ nodes, mayPlace }: Swarm, node: SwarmNode): Promise<Swa
   // An administrator's choice.
   if (!isReady(node)) return null;
   try {
+    if (!(await nodes.fits(node)))
+      return {
+        words: `the node ${name} has other processors than the manager, so no container goes there`,
+        mend: `docker node update --availability drain ${name}`,
+      };
     await nodes.engineOf(node.ID);
     if (await mayPlace(node)) return null;
     return { words: `containers on ${name} could gain privileges`, mend: `${name}: ${CONFINE}` };

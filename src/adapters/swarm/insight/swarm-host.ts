@@ -1,14 +1,13 @@
 import type { EngineHost } from '../../../ports/containers/capacity/engine-host.ts';
-import { isReady } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import type { Swarm } from '../swarm.ts';
 
 const NANO_PER_MILLI = 1_000_000;
 
-/** All ready nodes together. What their programs use is for their administrator to watch. */
+/** All nodes in use together. What their programs use is for their administrator to watch. */
 export const swarmHost = ({ nodes }: Swarm): EngineHost => ({
   async figures() {
-    const ready = (await nodes.list()).filter(isReady);
+    const ready = await nodes.inUse();
     const sum = (of: (node: SwarmNode) => number | undefined): number =>
       ready.reduce((total, node) => total + (of(node) ?? 0), 0);
     return {

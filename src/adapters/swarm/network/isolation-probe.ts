@@ -3,7 +3,7 @@ import type { Canary, Reached } from '../../../ports/containers/isolation-canary
 import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { gatewayOf } from '../../docker/network/subnet.ts';
-import { isReady, isSilent, onNode, urlOf } from '../client/nodes.ts';
+import { isSilent, onNode, urlOf } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { cpuMillicoresOf } from '../containers/create-service.ts';
 import { ensureImage } from '../images/node-images.ts';
@@ -65,7 +65,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
       const all = await nodes.list();
       const proved: (readonly Reached[])[] = [];
       let silence: unknown = new Error('no node is ready');
-      for (const node of all.filter(isReady))
+      for (const node of await nodes.inUse())
         try {
           proved.push(await proveOn(node, all));
         } catch (error) {

@@ -11,7 +11,7 @@ import { configuredResolvers, ownAddresses } from '../../docker/network/host-net
 import { isWithin } from '../../docker/network/subnet.ts';
 import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Manager } from '../client/manager.ts';
-import { hostnameOfNode, isReady, isSilent, type Nodes, onNode } from '../client/nodes.ts';
+import { hostnameOfNode, isSilent, type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
 import { onHostOf } from './node-host.ts';
@@ -73,7 +73,7 @@ export function nodeFirewalls(
     async assertAll() {
       const changed: string[] = [];
       const faults: Error[] = [];
-      await forEachAtMost(AT_A_TIME, (await nodes.list()).filter(isReady), async (node) => {
+      await forEachAtMost(AT_A_TIME, await nodes.inUse(), async (node) => {
         const name = hostnameOfNode(node);
         try {
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));

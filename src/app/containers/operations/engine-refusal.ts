@@ -3,6 +3,7 @@ import { type Result, refuse } from '../../../domain/result.ts';
 import {
   EngineFull,
   ImageUnavailable,
+  NodeInMaintenance,
   RightMissing,
   RuntimeBusy,
 } from '../../../ports/containers/container-runtime.ts';
@@ -11,6 +12,7 @@ import {
 export function refusalIn(error: unknown): EngineRefusal | null {
   if (error instanceof ImageUnavailable) return { code: 'image_unavailable' };
   if (error instanceof EngineFull) return { code: 'engine_full' };
+  if (error instanceof NodeInMaintenance) return { code: 'node_in_maintenance' };
   if (error instanceof RightMissing) return { code: 'engine_right_missing', right: error.right };
   if (error instanceof RuntimeBusy) return { code: error.code, retryAfterSeconds: error.retryAfterSeconds };
   return null;

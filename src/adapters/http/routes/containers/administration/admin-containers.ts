@@ -158,7 +158,8 @@ const deletionRoutes =
         refusals: [
           ...refusals.ENGINE,
           ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
-          ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
+          ...(['container_limit_reached', 'name_taken'] as const),
+          ...refusals.LACKS,
         ],
         params: schema.AdminContainerParams,
         response: { 200: ContainerBody, 202: UnderWayBody },
