@@ -33,14 +33,15 @@ export async function applyFirewall(
   return { before: rulesAt(0), after: rulesAt(1) };
 }
 
-export async function removeFirewall(instanceId: string): Promise<void> {
+/** Removes the rules of an installation, here or on the machine of `runThere`. */
+export async function removeFirewall(instanceId: string, runThere: Run = run): Promise<void> {
   const chain = chainName(instanceId);
   const own = new Set(Object.values(chainsOf(chain)));
   await Promise.all(
     ['iptables', 'ip6tables'].map(async (command) => {
-      const saved = (await run(`${command}-save`, [])).stdout;
+      const saved = (await runThere(`${command}-save`, [])).stdout;
       const script = removalScript(saved, own);
-      if (script !== '') await run(`${command}-restore`, ['--noflush', ...WAIT], { input: script });
+      if (script !== '') await runThere(`${command}-restore`, ['--noflush', ...WAIT], { input: script });
     }),
   );
 }

@@ -24,14 +24,7 @@ export async function countOnEngine(docker: Docker, instanceId: string): Promise
  * example a network in use; it may be repeated.
  */
 export async function removeFromEngine(docker: Docker, instanceId: string): Promise<void> {
-  const containers = await containersOf(docker, instanceId);
-  await Promise.all(
-    containers.map((id) =>
-      unlessAbsent(docker.getContainer(id).remove({ force: true, v: true, ...limited() })),
-    ),
-  );
-  const volumes = await volumesOf(docker, instanceId);
-  await Promise.all(volumes.map((name) => unlessAbsent(docker.getVolume(name).remove(limited()))));
+  await removeContainers(docker, instanceId);
   const images = await docker.listImages({
     all: true,
     filters: filtersOf(INSTANCE_LABEL, instanceId),
@@ -43,8 +36,24 @@ export async function removeFromEngine(docker: Docker, instanceId: string): Prom
       .getImage(Id)
       .remove({ force: true, ...limited() })
       .catch(() => {});
-  await unlessAbsent(docker.getNetwork(networkName(instanceId)).remove(limited()));
+  await removeNetwork(docker, networkName(instanceId));
 }
+
+/** Removes an installation's containers and volumes for good. Throws when the engine refuses. */
+export async function removeContainers(docker: Docker, instanceId: string): Promise<void> {
+  const containers = await containersOf(docker, instanceId);
+  await Promise.all(
+    containers.map((id) =>
+      unlessAbsent(docker.getContainer(id).remove({ force: true, v: true, ...limited() })),
+    ),
+  );
+  const volumes = await volumesOf(docker, instanceId);
+  await Promise.all(volumes.map((name) => unlessAbsent(docker.getVolume(name).remove(limited()))));
+}
+
+/** Absent is success. Throws while it is in use. */
+export const removeNetwork = (docker: Docker, name: string): Promise<void> =>
+  unlessAbsent(docker.getNetwork(name).remove(limited()));
 
 /** Removes the base image, unless a container of another installation needs it. */
 export const removeBaseImage = (docker: Docker): Promise<unknown> =>

@@ -36,7 +36,7 @@ type NetworkSettings = {
 };
 
 /** What a network of one node is made from. */
-const configName = (instanceId: string): string => `${networkName(instanceId)}-node`;
+export const configName = (instanceId: string): string => `${networkName(instanceId)}-node`;
 
 /**
  * One network of the swarm that is a separate bridge on each node, without traffic between its containers: an overlay

@@ -1,7 +1,6 @@
-import { dockerAt } from '../../../adapters/docker/engine/engine-client.ts';
-import { addressOf, DEFAULT_SOCKET } from '../../../adapters/docker/engine/engine-probe.ts';
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
+import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
 import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
@@ -10,20 +9,19 @@ import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts'
 import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-import type { PartState, Parts } from '../health/readiness.ts';
+import { type PartState, type Parts, PREPARING } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import { prepareBaseImage } from './base-image.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
-import { BY_PACKET_FILTER, type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
+import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
+import { keepIsolation } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
-
-const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
 
 /**
  * Connects the ports to a Docker swarm. Until its manager answers they refuse, and the connection is tried again every
@@ -36,15 +34,13 @@ export async function useSwarm(
   const { log, signal, againMs } = setUp;
   const slot = engineSlot(SWARM_CAPABILITIES);
   const parts: Parts = {
-    engine: WAITING,
-    image: WAITING,
-    disk: WAITING,
+    engine: PREPARING,
+    image: PREPARING,
+    disk: PREPARING,
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
     resources: SEEN,
   };
-  const assertRules = () => slot.assertRules();
-  const isolation = watchIsolation({ parts, log, assertRules, closing: ON_NODES });
-  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
+  const isolation = keepIsolation({ slot, parts, log, closing: ON_NODES, rulesEveryMs: RULES_EVERY_MS });
   const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
   let preparing: Promise<void> = Promise.resolve();
   const connect = async (): Promise<() => void> => {
@@ -66,7 +62,6 @@ export async function useSwarm(
   stopWith(async () => {
     await connection.stop();
     await stopDescribing();
-    await stopRules();
     await isolation.stop();
     await preparing;
   });
@@ -80,8 +75,7 @@ async function attach(
   parts: Parts,
 ): Promise<Swarm> {
   const { dockerHost, swarm: addresses } = config;
-  const endpoint = dockerHost ?? `unix://${DEFAULT_SOCKET}`;
-  const docker = dockerAt(addressOf(endpoint, endpoint.startsWith('unix:') ? null : addresses.certPath));
+  const { endpoint, docker } = managerAt(dockerHost, addresses.certPath);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,

@@ -1,16 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type Docker from 'dockerode';
-import { addressOf, probe } from '../../../adapters/docker/engine/engine-probe.ts';
 import { isRoot } from '../../../adapters/docker/host/host-commands.ts';
 import {
-  countOnEngine,
-  type EngineLeftovers,
-  removeBaseImage,
-  removeFromEngine,
-} from '../../../adapters/docker/uninstall/engine-leftovers.ts';
-import {
-  externalEngine,
   hasRemapUser,
   hasUsedEngine,
   installedPackages,
@@ -30,13 +21,14 @@ import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
+import { type UsedEngine, usedEngine } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
 
 type Found = {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
   readonly instanceId: string | null;
-  /** An engine that Berth did not start; null with a private one. */
-  readonly engine: { readonly docker: Docker; readonly leftovers: EngineLeftovers } | null;
+  /** null with a private engine. */
+  readonly engine: UsedEngine | null;
   readonly hasUser: boolean;
   readonly unit: string | null;
 };
@@ -77,14 +69,9 @@ export async function uninstall(
 
 async function find(config: Config, root: string): Promise<Found> {
   const instanceId = await instanceIdOf(config);
-  const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));
-  const docker = endpoint === null || instanceId === null ? null : await engineAt(endpoint);
   return {
     instanceId,
-    engine:
-      docker === null || instanceId === null
-        ? null
-        : { docker, leftovers: await countOnEngine(docker, instanceId) },
+    engine: instanceId === null ? null : await usedEngine(config, instanceId),
     hasUser: await hasRemapUser(config.dataDir),
     unit: await unitOf(root),
   };
@@ -121,14 +108,6 @@ async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) =>
   }
 }
 
-async function engineAt(endpoint: string): Promise<Docker> {
-  const answer = await probe(addressOf(endpoint, null));
-  if (answer.answers) return answer.docker;
-  throw new Error(
-    `the engine at ${endpoint} has containers and volumes of Berth, but does not answer: start it`,
-  );
-}
-
 function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string[] {
   const { hasUser, unit } = found;
   return [
@@ -147,7 +126,7 @@ function containersOf(dataDir: string, { engine, instanceId }: Found): readonly 
   return [
     has === undefined
       ? `- all containers and their files, with the private engine in ${dataDir}`
-      : `- containers (${has.containers}) and volumes (${has.volumes}) in the engine, with all files`,
+      : `- containers (${has.containers}) and volumes (${has.volumes}) in ${engine?.name}, with all files`,
     '- the network of the containers and its packet filter rules',
   ];
 }
@@ -155,10 +134,7 @@ function containersOf(dataDir: string, { engine, instanceId }: Found): readonly 
 /** What could not be removed, in sentences. */
 async function remove({ dataDir }: Config, found: Found): Promise<readonly string[]> {
   const { engine, instanceId, hasUser, unit } = found;
-  if (engine !== null && instanceId !== null) {
-    await removeFromEngine(engine.docker, instanceId);
-    await removeBaseImage(engine.docker);
-  }
+  const engineLeft = (await engine?.remove()) ?? [];
   if (isRoot()) {
     await removePrivateEngine(dataDir);
     if (instanceId !== null) await removeFromMachine(instanceId);
@@ -167,6 +143,7 @@ async function remove({ dataDir }: Config, found: Found): Promise<readonly strin
   const userLeft = hasUser && !(await removeRemapUser());
   const filesLeft = await removeDataFolder(dataDir);
   return [
+    ...engineLeft,
     ...(userLeft ? ['The user dockremap stays: another engine uses it.'] : []),
     ...(filesLeft.length > 0 ? [`Not from Berth, so left in ${dataDir}: ${filesLeft.join(', ')}`] : []),
   ];
