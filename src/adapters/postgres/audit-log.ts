@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
+import { fromColumns, toColumns } from './columns.ts';
 import { pageAs } from './pagination.ts';
 import type { AuditRecordsTable, Db } from './schema/database-schema.ts';
 
@@ -9,11 +10,7 @@ export const postgresAudit = (db: Db): AuditLog => ({
     if (entries.length === 0) return;
     const rows = entries.map((entry) => ({
       ...(entry.id === undefined ? {} : { id: entry.id }),
-      user_id: entry.userId,
-      action: entry.action,
-      ip_address: entry.ipAddress,
-      user_agent: entry.userAgent,
-      details: entry.details,
+      ...contentColumns(entry),
     }));
     await db
       .insertInto('audit_records')
@@ -37,23 +34,16 @@ export const postgresAudit = (db: Db): AuditLog => ({
 
 type Row = Selectable<AuditRecordsTable> & { readonly username: string | null };
 
-const toRecord = (row: Row): AuditRecord => ({
-  ...toContent(row),
-  createdAt: row.created_at,
-  username: row.username,
-});
+const toRecord: (row: Row) => AuditRecord = fromColumns(
+  'id userId action ipAddress userAgent details createdAt username',
+);
 
 export type ContentRow = Pick<
   Selectable<AuditRecordsTable>,
   'id' | 'user_id' | 'action' | 'ip_address' | 'user_agent' | 'details'
 >;
 
+const contentColumns = toColumns('userId action ipAddress userAgent details');
+
 /** A record without its time. */
-export const toContent = (row: ContentRow) => ({
-  id: row.id,
-  userId: row.user_id,
-  action: row.action,
-  ipAddress: row.ip_address,
-  userAgent: row.user_agent,
-  details: row.details,
-});
+export const toContent = fromColumns('id userId action ipAddress userAgent details');

@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
+import { fromColumns } from './columns.ts';
 import type { Database, Db } from './schema/database-schema.ts';
 import { isAny, run } from './sql.ts';
 
@@ -140,11 +141,11 @@ type Row = {
   readonly for_administrators: boolean;
 };
 
+const plainOf = fromColumns('id dbId data');
+
 const toEvent = (row: Row): StoredEvent => ({
-  id: row.id,
+  ...plainOf(row),
   type: row.type as EventType,
-  dbId: row.db_id,
-  data: row.data,
   time: row.created_at,
   audience: row.audience ?? 'everybody',
   isForAdministrators: row.for_administrators,

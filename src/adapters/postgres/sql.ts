@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Use } from '../../ports/identity/session-repository.ts';
+import { fromColumns, toColumns } from './columns.ts';
 import type { Db, UseLimitsRow } from './schema/database-schema.ts';
 
 /** The database's clock, which advances within a transaction, unlike `now()`. */
@@ -33,14 +34,15 @@ export const unnested = (uses: readonly Use[]) => {
   return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
 };
 
-export const toUseLimits = (row: UseLimitsRow): UseLimits => ({
-  requestsPerMinute: row.requests_per_minute,
-  maxTerminals: row.max_terminals,
-  maxEventSockets: row.max_event_sockets,
-  maxCommands: row.max_commands,
-  maxUploads: row.max_uploads,
-  maxDownloads: row.max_downloads,
-});
+export const toUseLimits: (row: UseLimitsRow) => UseLimits = fromColumns(
+  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
+);
+
+export const toResources = fromColumns('memoryMb cpuMillicores diskMb');
+export const resourceColumns = toColumns('memoryMb cpuMillicores diskMb');
+
+export const toOrigin = fromColumns('ipAddress userAgent');
+export const originColumns = toColumns('ipAddress userAgent');
 
 /** For `$call`: the first row through `read`; null when there is none. */
 export const firstAs =

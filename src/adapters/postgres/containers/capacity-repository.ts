@@ -178,11 +178,7 @@ const toPersonUse = (row: PersonRow): PersonUse => ({
   containers: row.containers ?? 0,
   running: row.running ?? 0,
   maxContainers: row.max_containers,
-  limits: {
-    memoryMb: row.memory_mb ?? 0,
-    cpuMillicores: row.cpu_millicores ?? 0,
-    diskMb: row.disk_mb ?? 0,
-  },
+  limits: { memoryMb: row.memory_mb ?? 0, cpuMillicores: row.cpu_millicores ?? 0, diskMb: row.disk_mb ?? 0 },
   diskUsedMb: row.used_mb ?? 0,
   kept: (row.kept ?? 0) + (row.gone ?? 0),
   keptMb: (row.kept_mb ?? 0) + (row.gone_mb ?? 0),

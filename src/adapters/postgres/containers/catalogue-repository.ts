@@ -9,6 +9,7 @@ import {
 } from '../../../domain/containers/catalogue.ts';
 import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db, RolesTable, TierRow } from '../schema/database-schema.ts';
 import { changedOne, firstAs, run, toUseLimits } from '../sql.ts';
 
@@ -107,47 +108,31 @@ async function hasLive(db: Db, column: 'image_key' | 'role', key: string): Promi
   return (await live.where(column, '=', key).limit(1).execute()).length > 0;
 }
 
+const plainOf = fromColumns(
+  'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
+);
+
 const toTier = (row: TierRow): Tier => ({
-  name: row.name,
+  ...plainOf(row),
   memoryMb: { min: row.min_memory_mb, max: row.max_memory_mb },
   cpuMillicores: { min: row.min_cpu_millicores, max: row.max_cpu_millicores },
   diskMb: { min: row.min_disk_mb, max: row.max_disk_mb },
-  layerMb: row.layer_mb,
-  maxContainers: row.max_containers,
-  maxAgents: row.max_agents,
-  maxSnapshots: row.max_snapshots,
-  snapshotMb: row.snapshot_mb,
-  maxTtlSeconds: row.max_ttl_seconds,
-  maxIdleSeconds: row.max_idle_seconds,
   ...toUseLimits(row),
 });
 
+const plainColumns = toColumns(
+  'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
+  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
+);
+
 const fromTier = (tier: Tier): TierRow => ({
-  name: tier.name,
+  ...plainColumns(tier),
   min_memory_mb: tier.memoryMb.min,
   max_memory_mb: tier.memoryMb.max,
   min_cpu_millicores: tier.cpuMillicores.min,
   max_cpu_millicores: tier.cpuMillicores.max,
   min_disk_mb: tier.diskMb.min,
   max_disk_mb: tier.diskMb.max,
-  layer_mb: tier.layerMb,
-  max_containers: tier.maxContainers,
-  max_agents: tier.maxAgents,
-  max_snapshots: tier.maxSnapshots,
-  snapshot_mb: tier.snapshotMb,
-  max_ttl_seconds: tier.maxTtlSeconds,
-  max_idle_seconds: tier.maxIdleSeconds,
-  requests_per_minute: tier.requestsPerMinute,
-  max_terminals: tier.maxTerminals,
-  max_event_sockets: tier.maxEventSockets,
-  max_commands: tier.maxCommands,
-  max_uploads: tier.maxUploads,
-  max_downloads: tier.maxDownloads,
 });
 
-const toRole = ({ key, label, packages, script }: Selectable<RolesTable>): Role => ({
-  key,
-  label,
-  packages,
-  script,
-});
+const toRole: (row: Selectable<RolesTable>) => Role = fromColumns('key label packages script');

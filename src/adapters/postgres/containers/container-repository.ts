@@ -9,9 +9,10 @@ import {
   type NewContainer,
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, firstAs, isAny } from '../sql.ts';
+import { allAs, firstAs, isAny, resourceColumns, toResources } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & {
   owner_username: string;
@@ -175,22 +176,13 @@ export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, re
   }
 }
 
-const toRow = (container: NewContainer) => ({
-  db_id: container.dbId,
-  owner_id: container.ownerId,
-  name: container.name,
-  image_key: container.imageKey,
-  image: container.image,
-  shell: container.shell,
-  role: container.role,
-  memory_mb: container.resources.memoryMb,
-  cpu_millicores: container.resources.cpuMillicores,
-  disk_mb: container.resources.diskMb,
-  env: JSON.stringify(container.env),
+const plainColumns = toColumns('dbId ownerId name imageKey image shell role node volume diskQuota');
+
+const toRow = ({ resources, env, ...container }: NewContainer) => ({
+  ...plainColumns(container),
+  ...resourceColumns(resources),
+  env: JSON.stringify(env),
   state: 'creating' as const,
-  node: container.node,
-  volume: container.volume,
-  disk_quota: container.diskQuota,
 });
 
 /** undefined: unchanged */
@@ -200,55 +192,30 @@ const toUpdate = (change: StateChange) => ({
   ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId, layer_used_mb: null }),
   node: change.node,
   name: change.name,
-  memory_mb: change.resources?.memoryMb,
-  cpu_millicores: change.resources?.cpuMillicores,
-  disk_mb: change.resources?.diskMb,
+  ...(change.resources === undefined ? {} : resourceColumns(change.resources)),
   generation: change.generation,
   ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
   ...(change.state === 'deleted' ? {} : { volume_condemned_at: null }),
   deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
+const plainOf = fromColumns(
+  'dbId ownerId ownerUsername name imageKey image shell role env state stateReason generation runtimeId node',
+  'volume diskQuota diskUsedMb layerUsedMb layerAllowedMb createdAt lastUsedAt startedAt deletedAt labels',
+);
+
+const lifetimeOf = fromColumns('endsAt idleSeconds onIdle keptUntil activeAt');
+
 export const toContainer = (row: Joined): Container => ({
-  dbId: row.db_id,
-  ownerId: row.owner_id,
-  ownerUsername: row.owner_username,
-  name: row.name,
-  imageKey: row.image_key,
-  image: row.image,
-  shell: row.shell,
-  role: row.role,
-  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
-  env: row.env,
-  state: row.state,
-  stateReason: row.state_reason,
-  generation: row.generation,
-  runtimeId: row.runtime_id,
-  node: row.node,
-  volume: row.volume,
-  diskQuota: row.disk_quota,
-  diskUsedMb: row.disk_used_mb,
-  layerUsedMb: row.layer_used_mb,
-  layerAllowedMb: row.layer_allowed_mb,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-  startedAt: row.started_at,
-  deletedAt: row.deleted_at,
+  ...plainOf(row),
+  resources: toResources(row),
   // These columns are written together.
   roleSetup: {
     status: row.role_setup_status,
     id: row.role_setup_id,
     detail: row.role_setup_detail,
   } as RoleSetup,
-  labels: row.labels,
-  lifetime: {
-    isEphemeral: row.ephemeral,
-    endsAt: row.ends_at,
-    idleSeconds: row.idle_seconds,
-    onIdle: row.on_idle,
-    keptUntil: row.kept_until,
-    activeAt: row.active_at,
-  },
+  lifetime: { ...lifetimeOf(row), isEphemeral: row.ephemeral },
   ...(row.agent_platform === null || row.agent_seen_at === null
     ? {}
     : { agent: { platform: row.agent_platform, lastSeenAt: row.agent_seen_at } }),

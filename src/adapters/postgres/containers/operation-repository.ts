@@ -4,9 +4,21 @@ import type {
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { OperationsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne, clockNow, firstAs, isAny, leaseEnd, run, setOf } from '../sql.ts';
+import {
+  allAs,
+  changedOne,
+  clockNow,
+  firstAs,
+  isAny,
+  leaseEnd,
+  originColumns,
+  run,
+  setOf,
+  toOrigin,
+} from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
@@ -108,27 +120,18 @@ const mine = (db: Db, id: string, owner: string) =>
 const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
+const plainColumns = toColumns(
+  'id dbId kind phase carryOver verified unfitted volumeKept freshRuntimeId measured requestedBy reason leaseOwner',
+);
+
 const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
-  id: operation.id,
-  db_id: operation.dbId,
-  kind: operation.kind,
-  phase: operation.phase,
+  ...plainColumns(operation),
+  ...originColumns(operation.origin),
   before: JSON.stringify(operation.before),
   target: JSON.stringify(operation.target),
-  carry_over: operation.carryOver,
-  verified: operation.verified,
-  unfitted: operation.unfitted,
-  volume_kept: operation.volumeKept,
-  fresh_runtime_id: operation.freshRuntimeId,
   fresh_image: operation.layerImage,
-  measured: operation.measured,
   left_behind: operation.leftBehind === null ? null : JSON.stringify(operation.leftBehind),
   refusal: operation.refusal === null ? null : JSON.stringify(operation.refusal),
-  requested_by: operation.requestedBy,
-  ip_address: operation.origin.ipAddress,
-  user_agent: operation.origin.userAgent,
-  reason: operation.reason,
-  lease_owner: operation.leaseOwner,
   new_owner_id: operation.newOwnerId ?? null,
   snapshot_id: operation.snapshot?.id ?? null,
   ...ofSnapshot(operation.snapshot),
@@ -139,42 +142,26 @@ const ofSnapshot = (work: StoredOperation['snapshot']) => ({
   volume_copied: work?.hasVolume,
 });
 
+const progressColumns = toColumns('step phase verified unfitted volumeKept freshRuntimeId measured');
+
 /** undefined: unchanged */
 const toUpdate = (progress: Progress) => ({
-  step: progress.step,
-  phase: progress.phase,
-  verified: progress.verified,
-  unfitted: progress.unfitted,
-  volume_kept: progress.volumeKept,
-  fresh_runtime_id: progress.freshRuntimeId,
+  ...progressColumns(progress),
   fresh_image: progress.layerImage,
-  measured: progress.measured,
   left_behind: progress.leftBehind === undefined ? undefined : JSON.stringify(progress.leftBehind),
   refusal: progress.refusal === undefined ? undefined : JSON.stringify(progress.refusal),
   ...ofSnapshot(progress.snapshot),
 });
 
+const plainOf = fromColumns(
+  'id dbId kind phase before target carryOver verified unfitted volumeKept freshRuntimeId measured',
+  'leftBehind refusal requestedBy reason leaseOwner outcome',
+);
+
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
-  id: row.id,
-  dbId: row.db_id,
-  kind: row.kind,
-  phase: row.phase,
-  before: row.before,
-  target: row.target,
-  carryOver: row.carry_over,
-  verified: row.verified,
-  unfitted: row.unfitted,
-  volumeKept: row.volume_kept,
-  freshRuntimeId: row.fresh_runtime_id,
+  ...plainOf(row),
   layerImage: row.fresh_image,
-  measured: row.measured,
-  leftBehind: row.left_behind,
-  refusal: row.refusal,
-  requestedBy: row.requested_by,
-  origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
-  reason: row.reason,
-  leaseOwner: row.lease_owner,
-  outcome: row.outcome,
+  origin: toOrigin(row),
   ...(row.snapshot_id === null
     ? {}
     : { snapshot: { id: row.snapshot_id, hasPaused: row.paused, hasVolume: row.volume_copied } }),

@@ -5,6 +5,7 @@ import {
   MAX_ENDED,
   type ProcessRepository,
 } from '../../../ports/containers/processes/process-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { ProcessesTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, changedOne, countOf, firstAs, onlyAs } from '../sql.ts';
@@ -67,21 +68,16 @@ const processReads = (
       .where('p.state', '<>', 'ended')
       .select(['c.db_id', 'c.owner_id'])
       .distinct()
-      .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id }))),
+      .$call(allAs(fromColumns('dbId ownerId'))),
 });
 
 const processChanges = (db: Db): Pick<ProcessRepository, 'insert' | 'advance' | 'resize' | 'forget'> => ({
-  insert: ({ id, dbId, userId, runtimeId, name, command, takesInput, terminal }) =>
+  insert: ({ command, terminal, ...process }) =>
     db
       .insertInto('processes')
       .values({
-        id,
-        db_id: dbId,
-        user_id: userId,
-        runtime_id: runtimeId,
-        name,
+        ...plainColumns(process),
         command: JSON.stringify(command),
-        takes_input: takesInput,
         terminal_cols: terminal?.cols ?? null,
         terminal_rows: terminal?.rows ?? null,
       })
@@ -131,18 +127,15 @@ const columnsOf = (state: ProcessState) => {
   }
 };
 
+const plainOf = fromColumns('id dbId userId runtimeId name command takesInput startedAt');
+
 const toProcess = (row: Selectable<ProcessesTable>): ContainerProcess => ({
-  id: row.id,
-  dbId: row.db_id,
-  userId: row.user_id,
-  runtimeId: row.runtime_id,
-  name: row.name,
-  command: row.command,
-  takesInput: row.takes_input,
+  ...plainOf(row),
   terminal: terminalOf(row),
-  startedAt: row.started_at,
   state: stateOf(row),
 });
+
+const plainColumns = toColumns('id dbId userId runtimeId name takesInput');
 
 const terminalOf = ({ terminal_cols: cols, terminal_rows: rows }: Selectable<ProcessesTable>) =>
   cols === null || rows === null ? null : { cols, rows };

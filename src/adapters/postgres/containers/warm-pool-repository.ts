@@ -1,9 +1,22 @@
 import { type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { WarmPoolTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, COUNT, changedOne, clockNow, countOf, firstAs, leaseEnd, run, setOf } from '../sql.ts';
+import {
+  allAs,
+  COUNT,
+  changedOne,
+  clockNow,
+  countOf,
+  firstAs,
+  leaseEnd,
+  resourceColumns,
+  run,
+  setOf,
+  toResources,
+} from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
@@ -103,26 +116,18 @@ const oldestReady = (db: Db, { node, image, imageId, diskMb }: Parameters<WarmPo
 const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
+const plainColumns = toColumns('dbId node image imageId volume');
+
 const toRow = (member: NewMember) => ({
-  db_id: member.dbId,
+  ...plainColumns(member),
+  ...resourceColumns(member.resources),
   state: 'making' as const,
-  node: member.node,
-  image: member.image,
-  image_id: member.imageId,
-  memory_mb: member.resources.memoryMb,
-  cpu_millicores: member.resources.cpuMillicores,
-  disk_mb: member.resources.diskMb,
-  volume: member.volume,
 });
 
+const plainOf = fromColumns('dbId state node image imageId volume runtimeId');
+
 const toMember = (row: Selectable<WarmPoolTable>): PoolMember => ({
-  dbId: row.db_id,
-  state: row.state,
-  node: row.node,
-  image: row.image,
-  imageId: row.image_id,
-  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
-  volume: row.volume,
-  runtimeId: row.runtime_id,
+  ...plainOf(row),
+  resources: toResources(row),
   quota: row.disk_quota,
 });

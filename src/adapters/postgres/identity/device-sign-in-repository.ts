@@ -4,9 +4,10 @@ import type {
   DeviceSignInRepository,
   NewDeviceSignIn,
 } from '../../../ports/identity/device-sign-in-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
-import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
+import { clockNow, firstAs, onlyAs, originColumns, run, toOrigin } from '../sql.ts';
 import { sweepExpired } from './sweep-expired.ts';
 
 const alive = (db: Db) => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
@@ -69,12 +70,11 @@ export const postgresDeviceSignIns = (db: Db): DeviceSignInRepository => ({
   remove: (deviceHash) => db.deleteFrom('device_sign_ins').where('device_hash', '=', deviceHash).$call(run),
 });
 
-const toRow = ({ deviceHash, userCodeHash, machine, origin }: NewDeviceSignIn, lifeMinutes: number) => ({
-  device_hash: deviceHash,
-  user_code_hash: userCodeHash,
-  machine,
-  ip_address: origin.ipAddress,
-  user_agent: origin.userAgent,
+const codeColumns = toColumns('deviceHash userCodeHash machine');
+
+const toRow = (signIn: NewDeviceSignIn, lifeMinutes: number) => ({
+  ...codeColumns(signIn),
+  ...originColumns(signIn.origin),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 
@@ -83,12 +83,11 @@ const columnsOf = (decision: DeviceDecision) =>
     ? { decision: decision.kind, user_id: decision.userId, session_id: decision.sessionId }
     : { decision: decision.kind, user_id: null, session_id: null };
 
+const plainOf = fromColumns('machine startedAt expiresAt polledAt');
+
 const toSignIn = (row: Selectable<DeviceSignInsTable>): DeviceSignIn => ({
-  machine: row.machine,
-  origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
-  startedAt: row.started_at,
-  expiresAt: row.expires_at,
-  polledAt: row.polled_at,
+  ...plainOf(row),
+  origin: toOrigin(row),
   decision: toDecision(row),
 });
 

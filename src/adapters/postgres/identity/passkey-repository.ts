@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { PasskeyRepository } from '../../../ports/identity/passkey-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { PasskeysTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
@@ -9,15 +10,7 @@ export const postgresPasskeys = (db: Db): PasskeyRepository => ({
   insert: (passkey) =>
     db
       .insertInto('passkeys')
-      .values({
-        user_id: passkey.userId,
-        name: passkey.name,
-        credential_id: passkey.credentialId,
-        public_key: passkey.publicKey,
-        counter: passkey.counter,
-        transports: JSON.stringify(passkey.transports),
-        backed_up: passkey.backedUp,
-      })
+      .values({ ...toRow(passkey), transports: JSON.stringify(passkey.transports) })
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returningAll()
       .$call(firstAs(toPasskey)),
@@ -54,16 +47,12 @@ export const postgresPasskeys = (db: Db): PasskeyRepository => ({
     db.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).$call(changedOne),
 });
 
+const plainOf = fromColumns('id userId name credentialId publicKey transports backedUp createdAt lastUsedAt');
+
 const toPasskey = (row: Selectable<PasskeysTable>): Passkey => ({
-  id: row.id,
-  userId: row.user_id,
-  name: row.name,
-  credentialId: row.credential_id,
-  publicKey: row.public_key,
+  ...plainOf(row),
   // Authenticators count to 2^32, which a number can hold.
   counter: Number(row.counter),
-  transports: row.transports,
-  backedUp: row.backed_up,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
 });
+
+const toRow = toColumns('userId name credentialId publicKey counter backedUp');

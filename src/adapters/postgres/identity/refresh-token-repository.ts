@@ -1,21 +1,19 @@
 import type { RefreshTokenRepository } from '../../../ports/identity/refresh-token-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { clockNow, run } from '../sql.ts';
+import { clockNow, firstAs, run } from '../sql.ts';
 
 export const postgresRefreshTokens = (db: Db): RefreshTokenRepository => ({
   insert: (hash, sessionId) =>
     db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).$call(run),
 
-  async lock(hash) {
-    const row = await db
+  lock: (hash) =>
+    db
       .selectFrom('refresh_tokens')
       .select(['session_id', 'spent_at', 'spent_by', clockNow.as('now')])
       .where('hash', '=', hash)
       .forUpdate()
-      .executeTakeFirst();
-    if (row === undefined) return null;
-    return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
-  },
+      .$call(firstAs(fromColumns('sessionId spentAt spentBy now'))),
 
   spend: (hash, client) =>
     db

@@ -11,6 +11,7 @@ import type {
   SessionRepository,
   SessionWithUser,
 } from '../../../ports/identity/session-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
 import {
@@ -187,17 +188,7 @@ async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly
   }));
 }
 
-const toSession = (row: Selectable<SessionsTable>): UserSession => ({
-  id: row.id,
-  userId: row.user_id,
-  createdAt: row.created_at,
-  lastSeenAt: row.last_seen_at,
-  expiresAt: row.expires_at,
-  ipAddress: row.ip_address,
-  userAgent: row.user_agent,
-  revokedAt: row.revoked_at,
-  revokedReason: row.revoked_reason,
-  signedInAt: row.signed_in_at,
-  confirmedAt: row.confirmed_at,
-  barredUntil: row.barred_until,
-});
+const toSession: (row: Selectable<SessionsTable>) => UserSession = fromColumns(
+  'id userId createdAt lastSeenAt expiresAt ipAddress userAgent revokedAt revokedReason',
+  'signedInAt confirmedAt barredUntil',
+);

@@ -1,13 +1,12 @@
 import { isHostKeyType } from '../../../domain/identity/ssh-host-key.ts';
-import type { SshHostKeyRepository, StoredHostKey } from '../../../ports/identity/ssh-host-key-repository.ts';
+import type { SshHostKeyRepository } from '../../../ports/identity/ssh-host-key-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 
 export const postgresSshHostKeys = (db: Db): SshHostKeyRepository => ({
   async list() {
     const rows = await db.selectFrom('ssh_host_keys').selectAll().orderBy('type').execute();
-    return rows.flatMap(({ type, public_key: publicKey, sealed_private_key: sealedPrivateKey }) =>
-      isHostKeyType(type) ? [{ type, publicKey, sealedPrivateKey }] : [],
-    );
+    return rows.flatMap((row) => (isHostKeyType(row.type) ? [{ ...toKey(row), type: row.type }] : []));
   },
 
   async insertMissing(key) {
@@ -28,8 +27,5 @@ export const postgresSshHostKeys = (db: Db): SshHostKeyRepository => ({
   },
 });
 
-const toRow = ({ type, publicKey, sealedPrivateKey }: StoredHostKey) => ({
-  type,
-  public_key: publicKey,
-  sealed_private_key: sealedPrivateKey,
-});
+const toRow = toColumns('type publicKey sealedPrivateKey');
+const toKey = fromColumns('publicKey sealedPrivateKey');

@@ -1,6 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { SshKey } from '../../../domain/identity/ssh-key.ts';
 import type { SshKeyRepository, SshKeyWithUser } from '../../../ports/identity/ssh-key-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { SshKeysTable } from '../schema/identity-tables.ts';
 import { allAs, COUNT, countOf, firstAs, unnested } from '../sql.ts';
@@ -51,19 +52,9 @@ async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readon
     from ssh_keys k join users u on u.id = k.user_id join tiers i on i.name = u.tier
     where ${which}
   `.execute(db);
-  return rows.map((row) => ({
-    key: toKey(row),
-    ...toOwner(row),
-  }));
+  return rows.map((row) => ({ key: toKey(row), ...toOwner(row) }));
 }
 
-const toKey = (row: Selectable<SshKeysTable>): SshKey => ({
-  id: row.id,
-  userId: row.user_id,
-  name: row.name,
-  type: row.type,
-  publicKey: row.public_key,
-  fingerprint: row.fingerprint,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-});
+const toKey: (row: Selectable<SshKeysTable>) => SshKey = fromColumns(
+  'id userId name type publicKey fingerprint createdAt lastUsedAt',
+);

@@ -1,6 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiToken, TokenEnd } from '../../../domain/identity/token.ts';
 import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { ApiTokensTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, unnested } from '../sql.ts';
@@ -121,21 +122,17 @@ async function revokeDescendants(db: Db, id: string, reason: TokenEnd): Promise<
   return rows.map(toToken);
 }
 
-const toRow = ({ userId, name, hash, prefix, scopes, lifeMs, notAfter, ...limits }: NewToken) => ({
-  user_id: userId,
-  name,
-  hash,
-  prefix,
-  scopes: [...scopes],
+const givenColumns = toColumns(
+  'userId name hash prefix scopes',
+  'parentId depth containers maxUses usesLeft',
+);
+
+const toRow = ({ lifeMs, notAfter, ...token }: NewToken) => ({
+  ...givenColumns(token),
   // `least` ignores nulls
   expires_at: sql<Date>`least(
     now() + make_interval(secs => ${lifeMs === null ? null : lifeMs / 1000}), ${notAfter}::timestamptz
   )`,
-  parent_id: limits.parentId,
-  depth: limits.depth,
-  containers: limits.containers === null ? null : [...limits.containers],
-  max_uses: limits.maxUses,
-  uses_left: limits.usesLeft,
 });
 
 type TokenRow = Omit<Selectable<ApiTokensTable>, 'hash'>;
@@ -150,27 +147,10 @@ async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readon
     from api_tokens t join users u on u.id = t.user_id join tiers i on i.name = u.tier
     where ${which}
   `.execute(db);
-  return rows.map((row) => ({
-    hash: row.hash,
-    token: toToken(row),
-    ...toOwner(row),
-  }));
+  return rows.map((row) => ({ hash: row.hash, token: toToken(row), ...toOwner(row) }));
 }
 
-const toToken = (row: TokenRow): ApiToken => ({
-  id: row.id,
-  userId: row.user_id,
-  name: row.name,
-  prefix: row.prefix,
-  scopes: row.scopes,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  lastUsedAt: row.last_used_at,
-  revokedAt: row.revoked_at,
-  revokedReason: row.revoked_reason,
-  parentId: row.parent_id,
-  depth: row.depth,
-  containers: row.containers,
-  maxUses: row.max_uses,
-  usesLeft: row.uses_left,
-});
+const toToken: (row: TokenRow) => ApiToken = fromColumns(
+  'id userId name prefix scopes createdAt expiresAt lastUsedAt revokedAt revokedReason',
+  'parentId depth containers maxUses usesLeft',
+);

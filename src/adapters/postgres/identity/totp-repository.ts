@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
 import type { TotpRepository } from '../../../ports/identity/totp-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TotpFactorsTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs, run } from '../sql.ts';
@@ -50,7 +51,7 @@ export const postgresFactors = (db: Db): TotpRepository => ({
     db
       .selectFrom('totp_factors')
       .select(['user_id', 'sealed_secret'])
-      .$call(allAs((row) => ({ userId: row.user_id, sealedSecret: row.sealed_secret }))),
+      .$call(allAs(fromColumns('userId sealedSecret'))),
 
   replaceSecret: (userId, from, to) =>
     db
@@ -61,8 +62,6 @@ export const postgresFactors = (db: Db): TotpRepository => ({
       .$call(run),
 });
 
-const toFactor = (row: Selectable<TotpFactorsTable>): TotpFactor => ({
-  sealedSecret: row.sealed_secret,
-  confirmedAt: row.confirmed_at,
-  lastStep: row.last_step,
-});
+const toFactor: (row: Selectable<TotpFactorsTable>) => TotpFactor = fromColumns(
+  'sealedSecret confirmedAt lastStep',
+);

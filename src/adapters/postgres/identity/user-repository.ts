@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
-import type { NewUser, UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
+import type { UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, clockNow, firstAs, run } from '../sql.ts';
@@ -141,24 +142,8 @@ const withPassword = (row: Selectable<UsersTable> & { readonly now: Date }): Use
   now: row.now,
 });
 
-const toRow = (user: NewUser) => ({
-  email: user.email,
-  username: user.username,
-  password_hash: user.passwordHash,
-  role: user.role,
-  tier: user.tier,
-  guest_until: user.guestUntil,
-  ends_at: user.endsAt,
-});
+const toRow = toColumns('email username passwordHash role tier guestUntil endsAt');
 
-export const toUser = (row: Selectable<UsersTable>): User => ({
-  id: row.id,
-  email: row.email,
-  username: row.username,
-  role: row.role,
-  tier: row.tier,
-  createdAt: row.created_at,
-  disabledAt: row.disabled_at,
-  guestUntil: row.guest_until,
-  endsAt: row.ends_at,
-});
+export const toUser: (row: Selectable<UsersTable>) => User = fromColumns(
+  'id email username role tier createdAt disabledAt guestUntil endsAt',
+);

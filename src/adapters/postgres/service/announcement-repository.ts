@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
-import type { Announcement, AnnouncementDraft } from '../../../domain/service/announcement.ts';
+import type { Announcement } from '../../../domain/service/announcement.ts';
 import type { AnnouncementRepository } from '../../../ports/service/announcement-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { AnnouncementsTable } from '../schema/service-tables.ts';
 import { allAs, COUNT, changedOne, clockNow, countOf, firstAs } from '../sql.ts';
@@ -44,19 +45,8 @@ export const postgresAnnouncements = (db: Db): AnnouncementRepository => ({
   delete: (id) => db.deleteFrom('announcements').where('id', '=', id).$call(changedOne),
 });
 
-const columnsOf = ({ text, severity, startsAt, endsAt }: AnnouncementDraft) => ({
-  text,
-  severity,
-  starts_at: startsAt,
-  ends_at: endsAt,
-});
+const columnsOf = toColumns('text severity startsAt endsAt');
 
-const toAnnouncement = (row: Selectable<AnnouncementsTable>): Announcement => ({
-  id: row.id,
-  text: row.text,
-  severity: row.severity,
-  startsAt: row.starts_at,
-  endsAt: row.ends_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
+const toAnnouncement: (row: Selectable<AnnouncementsTable>) => Announcement = fromColumns(
+  'id text severity startsAt endsAt createdAt updatedAt',
+);

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { FORGOTTEN_AFTER_SECONDS, type Outage, type ReplicaReport } from '../../../domain/service/health.ts';
 import type { HealthRepository } from '../../../ports/service/health-repository.ts';
+import { fromColumns } from '../columns.ts';
 import { pageAs } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { HealthOutagesTable, ReplicaReportsTable } from '../schema/service-tables.ts';
@@ -83,20 +84,14 @@ const outages = (db: Db): Pick<HealthRepository, 'latest' | 'insert' | 'end' | '
       .$call(pageAs('health_outages', request, toOutage)),
 });
 
-const toReport = (row: Selectable<ReplicaReportsTable>): ReplicaReport => ({
-  replica: row.replica,
-  startedAt: row.started_at,
-  seenAt: row.seen_at,
-  stoppedAt: row.stopped_at,
-  parts: row.parts,
-});
+const toReport: (row: Selectable<ReplicaReportsTable>) => ReplicaReport = fromColumns(
+  'replica startedAt seenAt stoppedAt parts',
+);
+
+const plainOf = fromColumns('id component state reason detail');
 
 const toOutage = (row: Selectable<HealthOutagesTable>): Outage => ({
-  id: row.id,
-  component: row.component,
-  state: row.state,
-  reason: row.reason,
-  detail: row.detail,
+  ...plainOf(row),
   from: row.created_at,
   to: row.ended_at,
 });

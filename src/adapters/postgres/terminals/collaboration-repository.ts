@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { CollaborationRepository } from '../../../ports/terminals/collaboration-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { CollaborationsTable } from '../schema/terminal-tables.ts';
 import { allAs, onlyAs } from '../sql.ts';
@@ -100,7 +101,7 @@ async function withParticipants(db: Db, rows: readonly Row[]): Promise<readonly 
     ...toCollaboration(row),
     participants: people
       .filter((one) => one.collaboration_id === row.id && one.removed_at === null)
-      .map((one) => ({ userId: one.user_id, username: one.username, joinedAt: one.joined_at })),
+      .map((one) => toParticipant(one)),
     removed: people
       .filter((one) => one.collaboration_id === row.id && one.removed_at !== null)
       .map((one) => one.user_id),
@@ -110,14 +111,8 @@ async function withParticipants(db: Db, rows: readonly Row[]): Promise<readonly 
 const only = async (db: Db, row: Row | undefined): Promise<Collaboration | null> =>
   row === undefined ? null : ((await withParticipants(db, [row]))[0] ?? null);
 
-const toCollaboration = (row: Row): Collaboration => ({
-  id: row.id,
-  dbId: row.db_id,
-  ownerId: row.owner_id,
-  mode: row.mode,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  endedAt: row.ended_at,
-  participants: [],
-  removed: [],
-});
+const plainOf = fromColumns('id dbId ownerId mode createdAt expiresAt endedAt');
+
+const toCollaboration = (row: Row): Collaboration => ({ ...plainOf(row), participants: [], removed: [] });
+
+const toParticipant = fromColumns('userId username joinedAt');

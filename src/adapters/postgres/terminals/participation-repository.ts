@@ -1,8 +1,6 @@
 import { sql } from 'kysely';
-import type {
-  Participation,
-  ParticipationRepository,
-} from '../../../ports/terminals/participation-repository.ts';
+import type { ParticipationRepository } from '../../../ports/terminals/participation-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, run } from '../sql.ts';
 import { isLive } from './collaboration-repository.ts';
@@ -49,6 +47,6 @@ export const postgresParticipations = (db: Db): ParticipationRepository => ({
       .where('k.id', 'in', [...new Set(participations.map(({ collaborationId }) => collaborationId))])
       .where('p.left_at', 'is', null)
       .where(isLive)
-      .$call(allAs((row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id })));
+      .$call(allAs(fromColumns('collaborationId userId')));
   },
 });

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
 import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import { pageAs } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
@@ -61,19 +62,10 @@ const recordingReads = (
 });
 
 const recordingChanges = (db: Db): Pick<RecordingRepository, 'insert' | 'progress' | 'end' | 'remove'> => ({
-  insert: ({ id, userId, dbId, containerName, connectionId, cols, rows, replica }) =>
+  insert: ({ dbId, ...recording }) =>
     db
       .insertInto('recordings')
-      .values({
-        id,
-        user_id: userId,
-        container_id: dbId,
-        container_name: containerName,
-        connection_id: connectionId,
-        cols,
-        rows,
-        replica,
-      })
+      .values({ ...plainColumns(recording), container_id: dbId })
       .returningAll()
       .$call(onlyAs(toRecording)),
 
@@ -101,18 +93,14 @@ const going = (db: Db, id: string, userId: string) =>
     .where('user_id', '=', userId)
     .where('state', '=', 'recording');
 
+const plainOf = fromColumns('id userId containerName connectionId cols rows state replica endedAt');
+
 const toRecording = (row: Selectable<RecordingsTable>): Recording => ({
-  id: row.id,
-  userId: row.user_id,
+  ...plainOf(row),
   dbId: row.container_id,
-  containerName: row.container_name,
-  connectionId: row.connection_id,
-  cols: row.cols,
-  rows: row.rows,
-  state: row.state,
   sizeBytes: Number(row.size_bytes),
   durationMs: Number(row.duration_ms),
-  replica: row.replica,
   startedAt: row.created_at,
-  endedAt: row.ended_at,
 });
+
+const plainColumns = toColumns('id userId containerName connectionId cols rows replica');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { TerminalLeaseRepository } from '../../../ports/terminals/terminal-lease-repository.ts';
+import { fromColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, run } from '../sql.ts';
 
@@ -53,6 +54,8 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
   },
 });
 
+const plainOf = fromColumns('runtimeId muxSession replica isEnding');
+
 const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unattended'> => ({
   async inContainer(dbId) {
     const rows = await db
@@ -63,12 +66,9 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unat
       .where('h.container_id', '=', dbId)
       .execute();
     return rows.map((row) => ({
+      ...plainOf(row),
       streamId: row.stream,
-      runtimeId: row.runtime_id,
-      muxSession: row.mux_session,
-      replica: row.replica,
       incarnation: row.run,
-      isEnding: row.is_ending,
       silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,
     }));
   },

@@ -8,6 +8,7 @@ import {
   type TerminalRecord,
   type TerminalRecordRepository,
 } from '../../../ports/terminals/terminal-record-repository.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
 import { allAs, firstAs, run } from '../sql.ts';
@@ -74,15 +75,10 @@ const terminalReads = (
       .leftJoin('operations as o', (join) =>
         join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
       )
-      .select(['c.db_id', 'c.runtime_id', 'o.kind', STATE_FOR_TERMINALS.as('state')])
+      .select(['c.db_id', 'c.runtime_id', 'o.kind as operation', STATE_FOR_TERMINALS.as('state')])
       .where('c.db_id', '=', sql<string>`any(${dbIds}::uuid[])`)
       .execute();
-    return rows.map((row) => ({
-      dbId: row.db_id,
-      state: row.state,
-      runtimeId: row.runtime_id,
-      operation: row.kind,
-    }));
+    return rows.map(fromColumns('dbId state runtimeId operation'));
   },
 });
 
@@ -135,34 +131,20 @@ const terminalChanges = (
 const ordered = <T extends { readonly id: string }>(records: readonly T[]): T[] =>
   records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
+const plainColumns = toColumns('id userId connectionId muxSession owner cols rows client ipAddress replica');
+
 const toRow = (record: NewTerminalRecord) => ({
-  id: record.id,
+  ...plainColumns(record),
   terminal_key: record.key,
-  user_id: record.userId,
   container_id: record.dbId,
-  connection_id: record.connectionId,
-  mux_session: record.muxSession,
-  owner: record.owner,
-  cols: record.cols,
-  rows: record.rows,
-  client: record.client,
-  ip_address: record.ipAddress,
-  replica: record.replica,
 });
 
+const plainOf = fromColumns(
+  'id userId connectionId muxSession owner cols rows client ipAddress replica createdAt lastPingAt',
+);
+
 const toRecord = (row: Selectable<TerminalRecordsTable>): TerminalRecord => ({
-  id: row.id,
+  ...plainOf(row),
   key: row.terminal_key as TerminalKey,
-  userId: row.user_id,
   dbId: row.container_id,
-  connectionId: row.connection_id,
-  muxSession: row.mux_session,
-  owner: row.owner,
-  cols: row.cols,
-  rows: row.rows,
-  client: row.client,
-  ipAddress: row.ip_address,
-  replica: row.replica,
-  createdAt: row.created_at,
-  lastPingAt: row.last_ping_at,
 });

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Agent, AgentState } from '../../../../domain/containers/agents/agent.ts';
 import type { AgentRepository } from '../../../../ports/containers/agents/agent-repository.ts';
+import { fromColumns, toColumns } from '../../columns.ts';
 import type { AgentsTable } from '../../schema/container-tables.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, COUNT, countOf, firstAs, run } from '../../sql.ts';
@@ -71,21 +72,19 @@ const withoutVolume = (db: Db, dbId: string): Promise<void> =>
     .where('db_id', '=', dbId)
     .$call(run);
 
-const toRow = ({ dbId, ownerId, machineId, platform, state }: Agent) => ({
-  db_id: dbId,
-  owner_id: ownerId,
-  machine_id: machineId,
-  platform,
+const ownColumns = toColumns('dbId ownerId machineId platform');
+
+const toRow = ({ state, ...agent }: Agent) => ({
+  ...ownColumns(agent),
   state: state.kind,
   epoch: state.epoch,
   replica: state.kind === 'connected' ? state.replica : null,
 });
 
+const plainOf = fromColumns('dbId ownerId machineId platform');
+
 const toAgent = (row: Selectable<AgentsTable>): Agent => ({
-  dbId: row.db_id,
-  ownerId: row.owner_id,
-  machineId: row.machine_id,
-  platform: row.platform,
+  ...plainOf(row),
   // A constraint ties `replica` to the state.
   state: (row.state === 'connected'
     ? { kind: row.state, epoch: row.epoch, replica: row.replica }

@@ -5,6 +5,7 @@ import type {
   LifetimeRepository,
   LivingContainer,
 } from '../../../../ports/containers/lifetime/lifetime-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, firstAs, leaseEnd } from '../../sql.ts';
 import { containersWithOwner, ofOwner, toContainer } from '../container-repository.ts';
@@ -113,7 +114,7 @@ const containerUses = (db: Db): Pick<LifetimeRepository, 'noteUses' | 'activity'
       .select(['kind', 'last_at'])
       .where('db_id', '=', dbId)
       .orderBy('last_at', 'desc')
-      .$call(allAs((row) => ({ kind: row.kind, lastAt: row.last_at }))),
+      .$call(allAs(fromColumns('kind lastAt'))),
 });
 
 const living = (db: Db) => containersWithOwner(db).select(sql<Date>`clock_timestamp()`.as('now_at'));

@@ -1,4 +1,5 @@
 import type { VolumeRetentionRepository } from '../../../../ports/containers/retention/volume-retention-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, run } from '../../sql.ts';
 import { retentionRule } from './retention-rule.ts';
@@ -37,7 +38,7 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
             .skipLocked(),
         )
         .returning(['db_id', 'owner_id', 'volume'])
-        .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }))),
+        .$call(allAs(fromColumns('dbId ownerId volume'))),
 
     purge: (dbId) => retained().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).$call(run),
 

@@ -6,9 +6,10 @@ import {
   type SnapshotProgress,
   type SnapshotRepository,
 } from '../../../../ports/containers/snapshots/snapshot-repository.ts';
+import { fromColumns, toColumns } from '../../columns.ts';
 import type { SnapshotsTable } from '../../schema/container-tables.ts';
 import type { Db } from '../../schema/database-schema.ts';
-import { allAs, clockNow, firstAs, onlyAs, run } from '../../sql.ts';
+import { allAs, clockNow, firstAs, onlyAs, resourceColumns, run, toResources } from '../../sql.ts';
 
 /** What a row counts: `snapshotMb`. */
 export const sizeMb = sql<number>`(layer_mb + volume_mb + ${sql.lit(FILE_SYSTEM_MB)})`;
@@ -92,57 +93,31 @@ export function nameTaken(error: unknown): never {
   throw constraint === 'snapshots_name' ? new SnapshotNameTaken('name in use', { cause: error }) : error;
 }
 
+const plainColumns = toColumns(
+  'id ownerId dbId containerName name note imageKey image shell role roleSetupStatus',
+  'volume layerMb volumeMb forkIds',
+);
+
 const toRow = (snapshot: NewSnapshot) => ({
-  id: snapshot.id,
-  owner_id: snapshot.ownerId,
-  db_id: snapshot.dbId,
-  container_name: snapshot.containerName,
-  name: snapshot.name,
-  note: snapshot.note,
+  ...plainColumns(snapshot),
+  ...resourceColumns(snapshot.resources),
   labels: JSON.stringify(snapshot.labels),
-  image_key: snapshot.imageKey,
-  image: snapshot.image,
-  shell: snapshot.shell,
-  role: snapshot.role,
-  role_setup_status: snapshot.roleSetupStatus,
-  memory_mb: snapshot.resources.memoryMb,
-  cpu_millicores: snapshot.resources.cpuMillicores,
-  disk_mb: snapshot.resources.diskMb,
-  volume: snapshot.volume,
-  layer_mb: snapshot.layerMb,
-  volume_mb: snapshot.volumeMb,
-  fork_ids: snapshot.forkIds === null ? null : [...snapshot.forkIds],
 });
+
+const measuredColumns = toColumns('layerImage layerMb volumeMb');
 
 /** undefined: unchanged */
 const toUpdate = (progress: SnapshotProgress) => ({
-  layer_image: progress.layerImage,
+  ...measuredColumns(progress),
   layer_changes: progress.layerChanges === undefined ? undefined : JSON.stringify(progress.layerChanges),
-  layer_mb: progress.layerMb,
-  volume_mb: progress.volumeMb,
 });
 
+const plainOf = fromColumns(
+  'id ownerId dbId containerName name note labels state imageKey image shell role roleSetupStatus',
+  'layerImage layerChanges volume layerMb volumeMb forkIds createdAt deletedAt',
+);
+
 export const toSnapshot = (row: Selectable<SnapshotsTable>): Snapshot => ({
-  id: row.id,
-  ownerId: row.owner_id,
-  dbId: row.db_id,
-  containerName: row.container_name,
-  name: row.name,
-  note: row.note,
-  labels: row.labels,
-  state: row.state,
-  imageKey: row.image_key,
-  image: row.image,
-  shell: row.shell,
-  role: row.role,
-  roleSetupStatus: row.role_setup_status,
-  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
-  layerImage: row.layer_image,
-  layerChanges: row.layer_changes,
-  volume: row.volume,
-  layerMb: row.layer_mb,
-  volumeMb: row.volume_mb,
-  forkIds: row.fork_ids,
-  createdAt: row.created_at,
-  deletedAt: row.deleted_at,
+  ...plainOf(row),
+  resources: toResources(row),
 });

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { SnapshotRetentionRepository } from '../../../../ports/containers/snapshots/snapshot-retention-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow } from '../../sql.ts';
 import { retentionRule } from '../retention/retention-rule.ts';
@@ -65,7 +66,7 @@ const removals = (db: Db): Pick<SnapshotRetentionRepository, 'claim' | 'markRemo
           .skipLocked(),
       )
       .returning(['id', 'owner_id', 'volume'])
-      .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
+      .$call(allAs(fromColumns('id ownerId volume'))),
 
   markRemoved: (id) =>
     present(db)

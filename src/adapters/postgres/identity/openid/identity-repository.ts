@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { ConnectedIdentity } from '../../../../domain/identity/openid/connected-identity.ts';
 import type { IdentityRepository } from '../../../../ports/identity/openid/identity-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { IdentitiesTable } from '../../schema/openid-tables.ts';
 import { allAs, changedOne, firstAs, run } from '../../sql.ts';
@@ -42,12 +43,6 @@ export const postgresIdentities = (db: Db): IdentityRepository => ({
     db.deleteFrom('identities').where('id', '=', id).where('user_id', '=', userId).$call(changedOne),
 });
 
-const toIdentity = (row: Selectable<IdentitiesTable>): ConnectedIdentity => ({
-  id: row.id,
-  userId: row.user_id,
-  issuer: row.issuer,
-  subject: row.subject,
-  email: row.email,
-  createdAt: row.created_at,
-  lastUsedAt: row.last_used_at,
-});
+const toIdentity: (row: Selectable<IdentitiesTable>) => ConnectedIdentity = fromColumns(
+  'id userId issuer subject email createdAt lastUsedAt',
+);

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { ProviderSessionRepository } from '../../../../ports/identity/openid/provider-session-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, firstAs, run } from '../../sql.ts';
+
+const plainOf = fromColumns('issuer subject sealedIdToken');
 
 export const postgresProviderSessions = (db: Db): ProviderSessionRepository => ({
   insert: (sessionId, { issuer, subject, sid, sealedIdToken }) =>
@@ -21,14 +24,7 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
       .selectFrom('provider_sessions')
       .selectAll()
       .where('session_id', '=', sessionId)
-      .$call(
-        firstAs((row) => ({
-          issuer: row.issuer,
-          subject: row.subject,
-          sid: row.provider_sid,
-          sealedIdToken: row.sealed_id_token,
-        })),
-      ),
+      .$call(firstAs((row) => ({ ...plainOf(row), sid: row.provider_sid }))),
 
   listOf: ({ issuer, subject, sid }) =>
     db
@@ -45,7 +41,7 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
         }),
       )
       .orderBy('s.id')
-      .$call(allAs((row) => ({ id: row.id, userId: row.user_id }))),
+      .$call(allAs(fromColumns('id userId'))),
 
   async useLogoutToken(hash, lifeMinutes) {
     await db.deleteFrom('used_logout_tokens').where('expires_at', '<=', sql<Date>`now()`).execute();

@@ -7,6 +7,7 @@ import type {
   ProviderSignInRepository,
   StartedProviderSignIn,
 } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
+import { fromColumns, toColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { ProviderSignInsTable, StoredClaims } from '../../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../../sql.ts';
@@ -77,30 +78,18 @@ const toClaims = (stored: StoredClaims): ProviderClaims => ({
   authTime: stored.authTime === null ? null : new Date(stored.authTime),
 });
 
+const startColumns = toColumns(
+  'stateHash browserHash purpose sessionId invitationHash nonce codeVerifier returnPath',
+);
+
 const toRow = (signIn: NewProviderSignIn, lifeMinutes: number) => ({
-  state_hash: signIn.stateHash,
-  browser_hash: signIn.browserHash,
-  purpose: signIn.purpose,
-  session_id: signIn.sessionId,
-  invitation_hash: signIn.invitationHash,
-  nonce: signIn.nonce,
-  code_verifier: signIn.codeVerifier,
-  return_path: signIn.returnPath,
+  ...startColumns(signIn),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 
-const toStarted = (row: Selectable<ProviderSignInsTable>): StartedProviderSignIn => ({
-  id: row.id,
-  stateHash: row.state_hash,
-  browserHash: row.browser_hash,
-  purpose: row.purpose,
-  sessionId: row.session_id,
-  invitationHash: row.invitation_hash,
-  nonce: row.nonce,
-  codeVerifier: row.code_verifier,
-  returnPath: row.return_path,
-  startedAt: row.started_at,
-});
+const toStarted: (row: Selectable<ProviderSignInsTable>) => StartedProviderSignIn = fromColumns(
+  'id stateHash browserHash purpose sessionId invitationHash nonce codeVerifier returnPath startedAt',
+);
 
 function toArrived(row: Selectable<ProviderSignInsTable>): ArrivedProviderSignIn {
   const { purpose, sessionId, invitationHash, startedAt } = toStarted(row);

@@ -10,6 +10,7 @@ import type {
   NamedLink,
   NewAccountLink,
 } from '../../../../ports/identity/people/account-link-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import { pageAs } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { AccountLinksTable } from '../../schema/identity-tables.ts';
@@ -135,15 +136,9 @@ const toNamed = (row: Row): NamedLink => ({
   now: row.now,
 });
 
-const toLink = (row: Row): AccountLink => ({
-  id: row.id,
-  purpose: toPurpose(row),
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  expiresAt: row.expires_at,
-  usedAt: row.used_at,
-  withdrawnAt: row.withdrawn_at,
-});
+const plainOf = fromColumns('id createdBy createdAt expiresAt usedAt withdrawnAt');
+
+const toLink = (row: Row): AccountLink => ({ ...plainOf(row), purpose: toPurpose(row) });
 
 function toPurpose(row: Row): LinkPurpose {
   const { kind, role, tier, email, username, user_id, account_ends_at: accountEndsAt } = row;

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
 import { isUuid } from '../../../../domain/uuid.ts';
 import type { Person, PersonRepository } from '../../../../ports/identity/people/person-repository.ts';
+import { fromColumns } from '../../columns.ts';
 import { pageAs } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UsersTable } from '../../schema/identity-tables.ts';
@@ -74,13 +75,12 @@ type Row = Selectable<UsersTable> & {
   readonly is_being_deleted: boolean;
 };
 
+const factsOf = fromColumns('disabledReason maxContainers mfaEnabled isBeingDeleted');
+
 const toPerson = (row: Row): Person => ({
+  ...factsOf(row),
   user: toUser(row),
-  disabledReason: row.disabled_reason,
   lastSeenAt: row.seen_at,
   containers: row.container_count,
-  maxContainers: row.max_containers,
-  mfaEnabled: row.mfa_enabled,
   hasPassword: row.password_hash !== null,
-  isBeingDeleted: row.is_being_deleted,
 });

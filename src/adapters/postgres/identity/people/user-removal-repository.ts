@@ -3,7 +3,7 @@ import type { UserRemoval } from '../../../../domain/identity/people/user-remova
 import type { UserRemovalRepository } from '../../../../ports/identity/people/user-removal-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UserRemovalsTable } from '../../schema/identity-tables.ts';
-import { allAs, COUNT, changedOne, countOf, firstAs, run } from '../../sql.ts';
+import { allAs, COUNT, changedOne, countOf, firstAs, originColumns, run, toOrigin } from '../../sql.ts';
 
 const OF_A_USER = [
   'totp_factors',
@@ -23,8 +23,7 @@ export const postgresUserRemovals = (db: Db): UserRemovalRepository => ({
         containers: plan.kind,
         to_user: plan.kind === 'transfer' ? plan.toUserId : null,
         requested_by: requestedBy,
-        ip_address: origin.ipAddress,
-        user_agent: origin.userAgent,
+        ...originColumns(origin),
       })
       .onConflict((conflict) => conflict.doNothing())
       .$call(run),
@@ -60,5 +59,5 @@ const toRemoval = (row: Selectable<UserRemovalsTable>): UserRemoval => ({
   userId: row.user_id,
   plan: row.to_user === null ? { kind: 'delete' } : { kind: 'transfer', toUserId: row.to_user },
   requestedBy: row.requested_by,
-  origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
+  origin: toOrigin(row),
 });
