@@ -33,6 +33,17 @@ export function pageOf<T extends object>(
   return { items, total, next: { next_cursor: end < total ? cursorAt(sorted, end - 1, key) : null } };
 }
 
+/** The body of such a page, with its items under `name`. */
+export function listBody<const Name extends string, T extends object>(
+  name: Name,
+  all: readonly T[],
+  query: ListQuery & object,
+  key: keyof T & string,
+) {
+  const { items, next } = pageOf(all, query, key);
+  return { [name]: items, ...next } as Record<Name, T[]> & Partial<NonNullable<typeof next>>;
+}
+
 const fieldOf = (item: object, field: string): unknown => (item as Item)[field];
 
 function matching<T extends object>(all: readonly T[], filters: Readonly<Record<string, string>>): T[] {

@@ -54,6 +54,13 @@ export const runRoutes =
 /** What follows a delete. */
 export const recoveryRoutes =
   (containers: Containers): Routes =>
+  (http, tokens) => {
+    restoreRoute(containers)(http, tokens);
+    purgeRoutes(containers)(http, tokens);
+  };
+
+const restoreRoute =
+  (containers: Containers): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/restore',
@@ -77,7 +84,11 @@ export const recoveryRoutes =
         return toContainerBody(container);
       },
     );
+  };
 
+const purgeRoutes =
+  (containers: Containers): Routes =>
+  (http) => {
     http.post(
       '/api/containers/:id/purge',
       operation('containers.purge', 'Give up a deleted container for good', {

@@ -5,7 +5,7 @@ import { hasLabels } from '../../../../domain/containers/lifetime/labels.ts';
 import type { Snapshot } from '../../../../domain/containers/snapshots/snapshot.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
@@ -18,7 +18,8 @@ import { toForkRequest, toSnapshotBody, toSnapshotRequest } from './snapshot-bod
 export const snapshotRoutes =
   (snapshots: Snapshots, keys: Idempotency): Routes =>
   (http, tokens) => {
-    takeRoutes(snapshots, keys)(http, tokens);
+    takeRoute(snapshots, keys)(http, tokens);
+    forkRoute(snapshots, keys)(http, tokens);
     listRoutes(snapshots)(http, tokens);
     deletionRoutes(snapshots)(http, tokens);
   };
@@ -42,7 +43,7 @@ const toForkedAnswer = (made: readonly Container[]) => ({
   body: { containers: made.map(toContainerBody) },
 });
 
-const takeRoutes =
+const takeRoute =
   (snapshots: Snapshots, keys: Idempotency): Routes =>
   (http) => {
     http.post(
@@ -69,7 +70,11 @@ const takeRoutes =
         return reply.code(status as 201 | 202).send(body);
       },
     );
+  };
 
+const forkRoute =
+  (snapshots: Snapshots, keys: Idempotency): Routes =>
+  (http) => {
     http.post(
       '/api/containers/:id/forks',
       operation('snapshots.fork', 'Make containers with the current files of another', {
@@ -112,8 +117,7 @@ const listRoutes =
           .map(toSnapshotBody)
           .filter(({ labels }) => hasLabels(labels, filters))
           .filter(({ container_id: of }) => container === undefined || of === container.toLowerCase());
-        const { items, next } = pageOf(found, query, 'id');
-        return { snapshots: items, ...next };
+        return listBody('snapshots', found, query, 'id');
       },
     );
 

@@ -3,6 +3,7 @@ import { type DeviceSignIn, POLL_SECONDS } from '../../../../domain/identity/dev
 import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
 import { signedInAnswer } from './sign-in-reply.ts';
@@ -109,10 +110,6 @@ const confirmRoutes =
     );
   };
 
-const toBody = ({ machine, origin, startedAt, expiresAt }: DeviceSignIn): schema.DeviceBody => ({
-  machine,
-  ip_address: origin.ipAddress,
-  user_agent: origin.userAgent,
-  started_at: startedAt.toISOString(),
-  expires_at: expiresAt.toISOString(),
-});
+const plain = bodyOf(schema.DeviceBody);
+
+const toBody = ({ origin, ...signIn }: DeviceSignIn) => plain({ ...signIn, ...origin });

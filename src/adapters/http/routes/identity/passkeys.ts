@@ -1,9 +1,9 @@
 import type { Passkeys } from '../../../../app/identity/account/passkeys.ts';
-import type { Passkey } from '../../../../domain/identity/passkey.ts';
 import { orThrow } from '../../errors.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
@@ -28,10 +28,8 @@ const registrationRoutes =
         querystring: schema.PasskeyListQuery,
         response: { 200: schema.PasskeyList },
       }),
-      async ({ caller, query }) => {
-        const { items, next } = pageOf((await passkeys.list(caller)).map(toBody), query, 'id');
-        return { passkeys: items, ...next };
-      },
+      async ({ caller, query }) =>
+        listBody('passkeys', (await passkeys.list(caller)).map(toBody), query, 'id'),
     );
 
     http.post(
@@ -93,10 +91,4 @@ const changeRoutes =
     );
   };
 
-const toBody = (passkey: Passkey): schema.PasskeyBody => ({
-  id: passkey.id,
-  name: passkey.name,
-  backed_up: passkey.backedUp,
-  created_at: passkey.createdAt.toISOString(),
-  last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
-});
+const toBody = bodyOf(schema.PasskeyBody);

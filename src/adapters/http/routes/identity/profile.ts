@@ -5,11 +5,10 @@ import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
 import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
+import { bodyOf, fieldsOf } from '../../replies/bodies.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../../schema/identity/second-factor.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
-import { toUseLimitsBody } from '../containers/catalogue/catalogue-body.ts';
-import { toUserBody } from './user-body.ts';
 
 export type MeRouteDeps = {
   readonly profiles: Profiles;
@@ -18,7 +17,14 @@ export type MeRouteDeps = {
 };
 
 export const meRoutes =
-  ({ profiles, passwords, confirmed }: MeRouteDeps): Routes =>
+  (deps: MeRouteDeps): Routes =>
+  (http, tokens) => {
+    profileRoutes(deps)(http, tokens);
+    proofRoutes(deps)(http, tokens);
+  };
+
+const profileRoutes =
+  ({ profiles }: MeRouteDeps): Routes =>
   (http) => {
     http.get(
       '/api/me',
@@ -38,9 +44,13 @@ export const meRoutes =
         response: { 200: schema.MeBody },
       }),
       async ({ caller, body, origin, limits }) =>
-        toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
+        toBody(orThrow(await profiles.change(fieldsOf(body), caller, origin)), limits),
     );
+  };
 
+const proofRoutes =
+  ({ passwords, confirmed }: MeRouteDeps): Routes =>
+  (http) => {
     // Lets a page check a proof before it shows its next step.
     http.post(
       '/api/me/confirm',
@@ -72,18 +82,6 @@ export const meRoutes =
     );
   };
 
-const toBody = ({ user, ...profile }: Profile, limits: UseLimits): schema.MeBody => ({
-  ...toUserBody(user),
-  guest_until: user.guestUntil?.toISOString() ?? null,
-  locked: profile.locked,
-  password_set: profile.passwordSet,
-  mfa_enabled: profile.mfaEnabled,
-  passcode_set: profile.passcodeSet,
-  auto_lock_minutes: profile.autoLockMinutes,
-  limits: toUseLimitsBody(limits),
-});
+const plain = bodyOf(schema.MeBody);
 
-const toChange = (body: schema.MeChange) => ({
-  ...(body.username === undefined ? {} : { username: body.username }),
-  ...(body.auto_lock_minutes === undefined ? {} : { autoLockMinutes: body.auto_lock_minutes }),
-});
+const toBody = ({ user, ...profile }: Profile, limits: UseLimits) => plain({ ...user, ...profile, limits });

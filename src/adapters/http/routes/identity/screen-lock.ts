@@ -9,6 +9,13 @@ const change = { ...config, shutAfterReset: true } as const;
 
 export const screenLockRoutes =
   (screenLock: ScreenLock): Routes =>
+  (http, tokens) => {
+    passcodeRoutes(screenLock)(http, tokens);
+    lockRoutes(screenLock)(http, tokens);
+  };
+
+const passcodeRoutes =
+  (screenLock: ScreenLock): Routes =>
   (http) => {
     http.put(
       '/api/me/lock',
@@ -37,7 +44,11 @@ export const screenLockRoutes =
         return { passcode_set: false };
       },
     );
+  };
 
+const lockRoutes =
+  (screenLock: ScreenLock): Routes =>
+  (http) => {
     http.post(
       '/api/sessions/lock',
       operation('sessions.lock', 'Lock this session', {

@@ -1,7 +1,8 @@
-import type { ListedSession, Sessions } from '../../../../app/identity/account/sessions.ts';
+import type { Sessions } from '../../../../app/identity/account/sessions.ts';
 import { orThrow } from '../../errors.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/sessions.ts';
 import type { Routes } from '../../server.ts';
@@ -16,10 +17,8 @@ export const sessionRoutes =
         querystring: schema.SessionListQuery,
         response: { 200: schema.SessionList },
       }),
-      async ({ caller, query }) => {
-        const { items, next } = pageOf((await sessions.list(caller)).map(toBody), query, 'id');
-        return { sessions: items, ...next };
-      },
+      async ({ caller, query }) =>
+        listBody('sessions', (await sessions.list(caller)).map(toBody), query, 'id'),
     );
 
     http.delete(
@@ -51,13 +50,4 @@ export const sessionRoutes =
     );
   };
 
-const toBody = (session: ListedSession): schema.SessionBody => ({
-  id: session.id,
-  created_at: session.createdAt.toISOString(),
-  last_seen_at: session.lastSeenAt.toISOString(),
-  ip_address: session.ipAddress,
-  user_agent: session.userAgent,
-  revoked_at: session.revokedAt?.toISOString() ?? null,
-  revoked_reason: session.revokedReason,
-  is_current: session.isCurrent,
-});
+const toBody = bodyOf(schema.SessionBody);

@@ -23,9 +23,16 @@ export type AuthFactorRouteDeps = {
 export const authFactorRoutes =
   (deps: AuthFactorRouteDeps): Routes =>
   (http, tokens) => {
-    const { passkeySignIn } = deps;
+    secondFactorRoutes(deps)(http, tokens);
+    passkeyRoutes(deps)(http, tokens);
+  };
+
+const options = { 200: schema.BrowserOptionsBody };
+
+const secondFactorRoutes =
+  (deps: AuthFactorRouteDeps): Routes =>
+  (http, tokens) => {
     const answer = signedInAnswer(tokens, deps.secureCookie);
-    const options = { 200: schema.BrowserOptionsBody };
 
     http.post(
       '/api/auth/mfa',
@@ -47,8 +54,14 @@ export const authFactorRoutes =
         response: options,
       }),
       async (request) =>
-        orThrow(await passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
+        orThrow(await deps.passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
     );
+  };
+
+const passkeyRoutes =
+  ({ passkeySignIn, secureCookie }: AuthFactorRouteDeps): Routes =>
+  (http, tokens) => {
+    const answer = signedInAnswer(tokens, secureCookie);
 
     http.post(
       '/api/auth/passkey/options',

@@ -1,8 +1,8 @@
 import type { SshKeys } from '../../../../app/identity/account/ssh-keys.ts';
-import type { SshKey } from '../../../../domain/identity/ssh-key.ts';
 import { orThrow } from '../../errors.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
@@ -17,10 +17,7 @@ export const sshKeyRoutes =
         querystring: schema.SshKeyListQuery,
         response: { 200: schema.SshKeyList },
       }),
-      async ({ caller, query }) => {
-        const { items, next } = pageOf((await keys.list(caller)).map(toBody), query, 'id');
-        return { ssh_keys: items, ...next };
-      },
+      async ({ caller, query }) => listBody('ssh_keys', (await keys.list(caller)).map(toBody), query, 'id'),
     );
 
     http.post(
@@ -52,12 +49,4 @@ export const sshKeyRoutes =
     );
   };
 
-const toBody = (key: SshKey): schema.SshKeyBody => ({
-  id: key.id,
-  name: key.name,
-  type: key.type,
-  public_key: key.publicKey,
-  fingerprint: key.fingerprint,
-  created_at: key.createdAt.toISOString(),
-  last_used_at: key.lastUsedAt?.toISOString() ?? null,
-});
+const toBody = bodyOf(schema.SshKeyBody);

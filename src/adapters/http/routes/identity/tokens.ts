@@ -7,8 +7,9 @@ import type { ApiToken } from '../../../../domain/identity/token.ts';
 import type { Result } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/tokens.ts';
 import type { Routes } from '../../server.ts';
@@ -114,10 +115,7 @@ const listRoutes =
         querystring: schema.TokenListQuery,
         response: { 200: schema.TokenList },
       }),
-      async ({ caller, query }) => {
-        const { items, next } = pageOf((await tokens.list(caller)).map(toBody), query, 'id');
-        return { tokens: items, ...next };
-      },
+      async ({ caller, query }) => listBody('tokens', (await tokens.list(caller)).map(toBody), query, 'id'),
     );
 
     http.post(
@@ -175,27 +173,14 @@ function withoutSecret(subject: string) {
   return { status: 201, body: { id, prefix } };
 }
 
-const toCreatedBody = (token: ApiToken): Omit<schema.CreatedTokenBody, 'token'> => ({
-  token_prefix: token.prefix,
-  expires_at: token.expiresAt?.toISOString() ?? null,
-  id: token.id,
-  name: token.name,
-  scopes: [...token.scopes],
-  created_at: token.createdAt.toISOString(),
-});
+const toCreatedBody = (token: ApiToken): Omit<schema.CreatedTokenBody, 'token'> => {
+  const { id, name, token_prefix, scopes, created_at, expires_at } = toBody(token);
+  return { token_prefix, expires_at, id, name, scopes, created_at };
+};
 
-const toBody = (token: ApiToken): schema.TokenBody => ({
-  id: token.id,
-  name: token.name,
-  token_prefix: token.prefix,
-  scopes: [...token.scopes],
-  created_at: token.createdAt.toISOString(),
-  expires_at: token.expiresAt?.toISOString() ?? null,
-  last_used_at: token.lastUsedAt?.toISOString() ?? null,
-  revoked_at: token.revokedAt?.toISOString() ?? null,
-  revoked_reason: token.revokedReason,
-  ...toLineage(token),
-});
+const plain = bodyOf(schema.TokenBody);
+
+const toBody = (token: ApiToken) => plain({ ...token, tokenPrefix: token.prefix });
 
 const toLineage = ({ parentId, containers, maxUses, usesLeft }: ApiToken) => ({
   parent_id: parentId,

@@ -8,6 +8,7 @@ import type { Clock } from '../../../../ports/clock.ts';
 import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import { timesOf } from '../../pagination.ts';
+import { bodyOf, fieldsOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/service/announcements.ts';
 import type { Routes } from '../../server.ts';
@@ -33,11 +34,8 @@ export const announcementRoutes =
 const adminRoutes =
   ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
   (http) => {
-    const toAdminBody = (announcement: Announcement): schema.AdminAnnouncementBody => ({
-      ...toBody(announcement),
-      created_at: announcement.createdAt.toISOString(),
-      state: announcementState(announcement, clock.now()),
-    });
+    const toAdminBody = (announcement: Announcement) =>
+      withState({ ...announcement, state: announcementState(announcement, clock.now()) });
 
     http.get(
       '/api/admin/announcements',
@@ -93,28 +91,16 @@ const adminRoutes =
 
 /** The given fields alone; throws for an invalid time. */
 function toChange(body: schema.AnnouncementChangeRequest): Partial<AnnouncementDraft> {
-  const { text, severity, starts_at, ends_at } = body;
-  const { starts_at: startsAt, ends_at: endsAt } = timesOf(
+  const { starts_at, ends_at, ...fields } = body;
+  const times = timesOf(
     {
       ...(starts_at === undefined ? {} : { starts_at }),
       ...(ends_at == null ? {} : { ends_at }),
     },
     ['starts_at', 'ends_at'],
   );
-  return {
-    ...(text === undefined ? {} : { text }),
-    ...(severity === undefined ? {} : { severity }),
-    ...(startsAt === undefined ? {} : { startsAt }),
-    ...(endsAt === undefined ? {} : { endsAt }),
-    ...(ends_at === null ? { endsAt: null } : {}),
-  };
+  return { ...fields, ...fieldsOf(times), ...(ends_at === null ? { endsAt: null } : {}) };
 }
 
-const toBody = (announcement: Announcement): schema.AnnouncementBody => ({
-  id: announcement.id,
-  text: announcement.text,
-  severity: announcement.severity,
-  starts_at: announcement.startsAt.toISOString(),
-  ends_at: announcement.endsAt?.toISOString() ?? null,
-  updated_at: announcement.updatedAt.toISOString(),
-});
+const toBody = bodyOf(schema.AnnouncementBody);
+const withState = bodyOf(schema.AdminAnnouncementBody);

@@ -3,7 +3,8 @@ import type { Audit } from '../../../../app/audit/audit-trail.ts';
 import type { AuditRecord } from '../../../../domain/audit.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import { paged, timesOf } from '../../pagination.ts';
-import { AdminAuditQuery, AuditPage, AuditQuery, type AuditRecordBody } from '../../schema/audit.ts';
+import { bodyOf } from '../../replies/bodies.ts';
+import { AdminAuditQuery, AuditPage, AuditQuery, AuditRecordBody } from '../../schema/audit.ts';
 import type { Routes } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 import { type ExportFormat, exported, exportFormat } from './audit-export.ts';
@@ -92,14 +93,6 @@ async function* mapped<T, U>(all: AsyncIterable<T>, to: (one: T) => U): AsyncGen
   for await (const one of all) yield to(one);
 }
 
-const toBody = (record: AuditRecord): AuditRecordBody => ({
-  id: record.id,
-  user_id: record.userId,
-  action: record.action,
-  ip_address: record.ipAddress,
-  user_agent: record.userAgent,
-  details: record.details,
-  created_at: record.createdAt.toISOString(),
-});
+const withName = bodyOf(AuditRecordBody);
 
-const withName = (record: AuditRecord): AuditRecordBody => ({ ...toBody(record), username: record.username });
+const toBody = ({ username: _, ...record }: AuditRecord) => withName(record);

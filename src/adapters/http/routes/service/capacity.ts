@@ -1,14 +1,11 @@
 import type { Capacity, NodeCapacity } from '../../../../app/containers/capacity/read-capacity.ts';
 import type { PersonUsage } from '../../../../app/containers/capacity/read-usage.ts';
-import {
-  type DiskNow,
-  overcommitRatio,
-  type StoredAmount,
-} from '../../../../domain/containers/capacity/capacity.ts';
+import { type DiskNow, overcommitRatio } from '../../../../domain/containers/capacity/capacity.ts';
 import { toMb } from '../../../../domain/containers/disk-quota.ts';
 import type { Caller, RequestOrigin } from '../../../../domain/identity/caller.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import * as schema from '../../schema/containers/capacity.ts';
 import type { Routes } from '../../server.ts';
 
@@ -36,28 +33,18 @@ export const capacityRoutes =
         querystring: schema.UsageQuery,
         response: { 200: schema.UsageList },
       }),
-      async ({ caller, origin, query }) => {
-        const all = (await usage(caller, origin)).map(toUsage);
-        const { items, next } = pageOf(all, query, 'user_id');
-        return { usage: items, ...next };
-      },
+      async ({ caller, origin, query }) =>
+        listBody('usage', (await usage(caller, origin)).map(toUsage), query, 'user_id'),
     );
   };
+
+const plainStored = bodyOf(schema.CapacityBody.properties.stored);
 
 const toCapacity = ({ at, nodes, stored }: Capacity): schema.CapacityBody => ({
   time: at.toISOString(),
   nodes: nodes.map(toNode),
-  stored: {
-    volumes: toAmount(stored.volumes),
-    deleted_containers: toAmount(stored.deletedContainers),
-    snapshots: toAmount(stored.snapshots),
-    deleted_snapshots: toAmount(stored.deletedSnapshots),
-    recordings: toAmount(stored.recordings),
-    warm_pool: stored.warmPool,
-  },
+  stored: plainStored(stored),
 });
-
-const toAmount = ({ count, usedMb }: StoredAmount) => ({ count, used_mb: usedMb });
 
 const orNull = (bytes: number | null | undefined): number | null => (bytes == null ? null : toMb(bytes));
 
@@ -114,27 +101,12 @@ const toDisk = ({ isPool, totalBytes, freeBytes, reserveBytes, isShort }: DiskNo
   short: isShort,
 });
 
-const toUsage = (one: PersonUsage): schema.UsageBody => ({
-  user_id: one.userId,
-  username: one.username,
-  email: one.email,
-  tier: one.tier,
-  containers: one.containers,
-  running: one.running,
-  max_containers: one.maxContainers,
-  cpu_millicores: one.limits.cpuMillicores,
-  cpu_used_millicores: one.load?.cpuMillicores ?? null,
-  memory_mb: one.limits.memoryMb,
-  memory_used_mb: orNull(one.load?.memoryBytes),
-  disk_mb: one.limits.diskMb,
-  disk_used_mb: one.diskUsedMb,
-  kept: one.kept,
-  kept_mb: one.keptMb,
-  snapshots: one.snapshots,
-  snapshot_mb: one.snapshotMb,
-  recordings: one.recordings,
-  recording_bytes: one.recordingBytes,
-  terminals: one.terminals,
-  tokens: one.tokens,
-  last_seen_at: one.lastSeenAt?.toISOString() ?? null,
-});
+const plain = bodyOf(schema.UsageBody);
+
+const toUsage = ({ limits, load, ...one }: PersonUsage) =>
+  plain({
+    ...one,
+    ...limits,
+    cpuUsedMillicores: load?.cpuMillicores ?? null,
+    memoryUsedMb: orNull(load?.memoryBytes),
+  });

@@ -1,11 +1,12 @@
 import type { AdminTerminals, WatchedTerminal } from '../../../../app/terminals/admin-terminals.ts';
 import { orThrow } from '../../errors.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import {
   ClosedTerminalBody,
-  type TerminalBody,
+  TerminalBody,
   TerminalList,
   TerminalListQuery,
 } from '../../schema/terminals/terminals.ts';
@@ -21,11 +22,8 @@ export const adminTerminalRoutes =
         querystring: TerminalListQuery,
         response: { 200: TerminalList },
       }),
-      async ({ caller, origin, query }) => {
-        const all = await terminals.list(caller, origin);
-        const { items, next } = pageOf(all.map(toBody), query, 'id');
-        return { terminals: items, ...next };
-      },
+      async ({ caller, origin, query }) =>
+        listBody('terminals', (await terminals.list(caller, origin)).map(toBody), query, 'id'),
     );
 
     http.delete(
@@ -43,21 +41,6 @@ export const adminTerminalRoutes =
     );
   };
 
-const toBody = (terminal: WatchedTerminal): TerminalBody => ({
-  id: terminal.id,
-  user_id: terminal.userId,
-  username: terminal.username,
-  container_id: terminal.dbId,
-  container_name: terminal.containerName,
-  connection_id: terminal.connectionId,
-  mux_session: terminal.muxSession,
-  owner: terminal.owner,
-  cols: terminal.cols,
-  rows: terminal.rows,
-  created_at: terminal.createdAt.toISOString(),
-  last_ping_at: terminal.lastPingAt.toISOString(),
-  client: terminal.client,
-  ip_address: terminal.ipAddress,
-  viewers: terminal.viewers,
-  replica: terminal.replica,
-});
+const plain = bodyOf(TerminalBody);
+
+const toBody = (terminal: WatchedTerminal) => plain({ ...terminal, containerId: terminal.dbId });

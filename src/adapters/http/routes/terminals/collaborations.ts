@@ -1,8 +1,9 @@
 import type { Collaborations } from '../../../../app/collaboration/collaborations.ts';
 import type { Collaboration } from '../../../../domain/terminals/collaboration.ts';
 import { orThrow } from '../../errors.ts';
-import { pageOf } from '../../list-pages.ts';
+import { listBody } from '../../list-pages.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/collaborations.ts';
 import type { Routes } from '../../server.ts';
@@ -59,8 +60,7 @@ const ownerRoutes =
       }),
       async ({ params, caller, query }) => {
         const all = orThrow(await collaborations.list(params.id, caller)).map(toBody);
-        const { items, next } = pageOf(all, query, 'id');
-        return { collaborations: items, ...next };
+        return listBody('collaborations', all, query, 'id');
       },
     );
   };
@@ -132,17 +132,6 @@ const endRoutes =
     );
   };
 
-const toBody = (collaboration: Collaboration): schema.CollaborationBody => ({
-  id: collaboration.id,
-  container_id: collaboration.dbId,
-  owner_id: collaboration.ownerId,
-  mode: collaboration.mode,
-  created_at: collaboration.createdAt.toISOString(),
-  expires_at: collaboration.expiresAt.toISOString(),
-  ended_at: collaboration.endedAt?.toISOString() ?? null,
-  participants: collaboration.participants.map(({ userId, username, joinedAt }) => ({
-    user_id: userId,
-    username,
-    joined_at: joinedAt.toISOString(),
-  })),
-});
+const plain = bodyOf(schema.CollaborationBody);
+
+const toBody = (share: Collaboration) => plain({ ...share, containerId: share.dbId });

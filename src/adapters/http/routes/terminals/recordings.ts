@@ -5,6 +5,7 @@ import { MAIN_CONNECTION } from '../../../../domain/terminals/terminal.ts';
 import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import { paged } from '../../pagination.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/recordings.ts';
 import type { Routes } from '../../server.ts';
@@ -13,11 +14,13 @@ import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 export const recordingRoutes =
   (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
   (http, tokens) => {
-    changeRoutes(recordings)(http, tokens);
-    readRoutes(recordings, cutOffReading)(http, tokens);
+    startRoute(recordings)(http, tokens);
+    endRoutes(recordings)(http, tokens);
+    readRoutes(recordings)(http, tokens);
+    downloadRoute(recordings, cutOffReading)(http, tokens);
   };
 
-const changeRoutes =
+const startRoute =
   (recordings: Recordings): Routes =>
   (http) => {
     http.post(
@@ -40,7 +43,11 @@ const changeRoutes =
         return reply.code(201).send(toBody(orThrow(await recordings.start(params.id, pane, caller, origin))));
       },
     );
+  };
 
+const endRoutes =
+  (recordings: Recordings): Routes =>
+  (http) => {
     http.post(
       '/api/recordings/:id/stop',
       operation('recordings.stop', 'Stop a recording', {
@@ -73,7 +80,7 @@ const changeRoutes =
   };
 
 const readRoutes =
-  (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
+  (recordings: Recordings): Routes =>
   (http) => {
     http.get(
       '/api/recordings',
@@ -100,7 +107,11 @@ const readRoutes =
       }),
       async ({ params, caller }) => toBody(orThrow(await recordings.find(params.id, caller))),
     );
+  };
 
+const downloadRoute =
+  (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
+  (http) => {
     http.get(
       '/api/recordings/:id/cast',
       {
@@ -135,17 +146,6 @@ const readRoutes =
 const fileName = ({ containerName, startedAt }: Recording): string =>
   `${containerName}-${startedAt.toISOString().slice(0, 19).replace(/[:T]/g, '-')}.cast`;
 
-const toBody = (recording: Recording): schema.RecordingBody => ({
-  id: recording.id,
-  container_id: recording.dbId,
-  container_name: recording.containerName,
-  connection_id: recording.connectionId,
-  state: recording.state,
-  cols: recording.cols,
-  rows: recording.rows,
-  size_bytes: recording.sizeBytes,
-  duration_ms: recording.durationMs,
-  started_at: recording.startedAt.toISOString(),
-  ended_at: recording.endedAt?.toISOString() ?? null,
-  replica: recording.replica,
-});
+const plain = bodyOf(schema.RecordingBody);
+
+const toBody = (recording: Recording) => plain({ ...recording, containerId: recording.dbId });

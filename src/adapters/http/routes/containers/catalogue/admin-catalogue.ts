@@ -3,7 +3,7 @@ import type { CatalogueAdmin, EntryAdmin } from '../../../../../app/containers/c
 import type { CatalogueKind } from '../../../../../domain/containers/catalogue.ts';
 import type { CatalogueRepository } from '../../../../../ports/containers/catalogue-repository.ts';
 import { orThrow } from '../../../errors.ts';
-import { pageOf } from '../../../list-pages.ts';
+import { listBody } from '../../../list-pages.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/catalogue.ts';
@@ -92,10 +92,7 @@ const listRoute =
         querystring: kind.query,
         response: { 200: kind.list },
       }),
-      async ({ query }) => {
-        const { items, next } = pageOf(await kind.read(), query as object, kind.key as never);
-        return { [`${one}s`]: items, ...next };
-      },
+      async ({ query }) => listBody(`${one}s`, await kind.read(), query as object, kind.key as never),
     );
   };
 

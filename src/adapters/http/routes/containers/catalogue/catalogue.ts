@@ -1,5 +1,5 @@
 import type { CatalogueRepository } from '../../../../../ports/containers/catalogue-repository.ts';
-import { pageOf } from '../../../list-pages.ts';
+import { listBody } from '../../../list-pages.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import {
   EntryListQuery,
@@ -23,10 +23,7 @@ export const catalogueRoutes =
         querystring: EntryListQuery,
         response: { 200: ImageList },
       }),
-      async ({ query }) => {
-        const { items, next } = pageOf(await catalogue.images(), query, 'key');
-        return { images: items, ...next };
-      },
+      async ({ query }) => listBody('images', await catalogue.images(), query, 'key'),
     );
 
     http.get(
@@ -36,10 +33,7 @@ export const catalogueRoutes =
         querystring: EntryListQuery,
         response: { 200: RoleList },
       }),
-      async ({ query }) => {
-        const { items, next } = pageOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
-        return { roles: items, ...next };
-      },
+      async ({ query }) => listBody('roles', (await catalogue.roles()).map(toRoleSummary), query, 'key'),
     );
 
     http.get(
@@ -49,9 +43,6 @@ export const catalogueRoutes =
         querystring: TierListQuery,
         response: { 200: TierList },
       }),
-      async ({ query }) => {
-        const { items, next } = pageOf((await catalogue.tiers()).map(toTierBody), query, 'name');
-        return { tiers: items, ...next };
-      },
+      async ({ query }) => listBody('tiers', (await catalogue.tiers()).map(toTierBody), query, 'name'),
     );
   };

@@ -37,7 +37,15 @@ export type FileRouteDeps = {
 };
 
 export const fileRoutes =
-  ({ access, outputs, cutOffReading, cutOffWriting }: FileRouteDeps): Routes =>
+  (deps: FileRouteDeps): Routes =>
+  (http, tokens) => {
+    readRoute(deps)(http, tokens);
+    deleteRoute(deps)(http, tokens);
+    void http.register(async (uploads: typeof http) => uploadRoute(uploads, deps.access, deps.cutOffWriting));
+  };
+
+const readRoute =
+  ({ access, outputs, cutOffReading }: FileRouteDeps): Routes =>
   (http) => {
     http.get(
       url,
@@ -70,7 +78,11 @@ export const fileRoutes =
         return download(request, reply, path, opened);
       },
     );
+  };
 
+const deleteRoute =
+  ({ access }: FileRouteDeps): Routes =>
+  (http) => {
     http.delete(
       url,
       operation('files.delete', 'Delete a file or folder', {
@@ -85,8 +97,6 @@ export const fileRoutes =
         return { path: pathText(path), deleted: true };
       },
     );
-
-    void http.register(async (uploads: typeof http) => uploadRoute(uploads, access, cutOffWriting));
   };
 
 /** A body of any type is taken as bytes. */

@@ -6,7 +6,7 @@ import { MAX_KEPT_BYTES } from '../../../../../domain/containers/processes/proce
 import { signalOfExit } from '../../../../../domain/containers/processes/signals.ts';
 import { orThrow } from '../../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../../idempotency.ts';
-import { pageOf } from '../../../list-pages.ts';
+import { listBody } from '../../../list-pages.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
@@ -84,8 +84,7 @@ const listRoutes =
       }),
       async ({ params, caller, query }) => {
         const all = orThrow(await processes.list(params.id, caller));
-        const { items, next } = pageOf(all.map(toProcessBody), query, 'id');
-        return { processes: items, ...next };
+        return listBody('processes', all.map(toProcessBody), query, 'id');
       },
     );
 

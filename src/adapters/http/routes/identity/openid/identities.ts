@@ -1,9 +1,9 @@
 import type { ConnectedIdentities } from '../../../../../app/identity/openid/connected-identities.ts';
-import type { ConnectedIdentity } from '../../../../../domain/identity/openid/connected-identity.ts';
 import { orThrow } from '../../../errors.ts';
-import { pageOf } from '../../../list-pages.ts';
+import { listBody } from '../../../list-pages.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
+import { bodyOf } from '../../../replies/bodies.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as bodies from '../../../schema/identity/openid.ts';
 import { ConfirmationRequest } from '../../../schema/identity/second-factor.ts';
@@ -36,11 +36,8 @@ const changeRoutes =
         querystring: bodies.IdentityListQuery,
         response: { 200: bodies.IdentityList },
       }),
-      async ({ caller, query }) => {
-        const owned = (await identities.list(caller)).map(toIdentityBody);
-        const { items, next } = pageOf(owned, query, 'id');
-        return { identities: items, ...next };
-      },
+      async ({ caller, query }) =>
+        listBody('identities', (await identities.list(caller)).map(toIdentityBody), query, 'id'),
     );
 
     http.delete(
@@ -110,10 +107,4 @@ const providerRoutes =
     );
   };
 
-const toIdentityBody = (identity: ConnectedIdentity): bodies.IdentityBody => ({
-  id: identity.id,
-  issuer: identity.issuer,
-  email: identity.email,
-  created_at: identity.createdAt.toISOString(),
-  last_used_at: identity.lastUsedAt?.toISOString() ?? null,
-});
+const toIdentityBody = bodyOf(bodies.IdentityBody);

@@ -20,11 +20,12 @@ export type ResetRouteDeps = {
 export const resetRoutes =
   (deps: ResetRouteDeps): Routes =>
   (http, tokens) => {
-    adminRoutes(deps)(http, tokens);
+    makingRoute(deps)(http, tokens);
+    madeRoutes(deps)(http, tokens);
     useRoutes(deps)(http, tokens);
   };
 
-const adminRoutes =
+const makingRoute =
   ({ resets, publicUrl }: ResetRouteDeps): Routes =>
   (http) => {
     http.post(
@@ -50,7 +51,11 @@ const adminRoutes =
         return reply.code(201).send({ ...toResetLinkBody(made), url });
       },
     );
+  };
 
+const madeRoutes =
+  ({ resets }: ResetRouteDeps): Routes =>
+  (http) => {
     http.get(
       '/api/admin/reset-links',
       operation('adminResetLinks.list', 'List the reset links', {

@@ -4,15 +4,23 @@ import { orThrow } from '../../../errors.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import { paged, timeOrNull } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
+import { bodyOf } from '../../../replies/bodies.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/users.ts';
 import type { Routes } from '../../../server.ts';
-import { toUserBody } from '../user-body.ts';
 import { linkUrl, toResetLinkBody } from './link-bodies.ts';
 
 /** `publicUrl`: where browsers reach the page that sets a password. */
 export const userRoutes =
   (users: Users, publicUrl: () => string): Routes =>
+  (http, tokens) => {
+    listRoute(users)(http, tokens);
+    createRoute(users, publicUrl)(http, tokens);
+    changeRoute(users)(http, tokens);
+  };
+
+const listRoute =
+  (users: Users): Routes =>
   (http) => {
     http.get(
       '/api/admin/users',
@@ -31,7 +39,11 @@ export const userRoutes =
         return { users: items.map(toManagedUser), next_cursor: next };
       },
     );
+  };
 
+const createRoute =
+  (users: Users, publicUrl: () => string): Routes =>
+  (http) => {
     http.post(
       '/api/admin/users',
       operation('adminUsers.create', 'Create a user, with a link for the first password', {
@@ -47,7 +59,11 @@ export const userRoutes =
         return reply.code(201).send({ user: toManagedUser(person), link: { ...toResetLinkBody(link), url } });
       },
     );
+  };
 
+const changeRoute =
+  (users: Users): Routes =>
+  (http) => {
     http.patch(
       '/api/admin/users/:id',
       operation('adminUsers.update', "Change a user's tier, role or end, or disable the user", {
@@ -74,13 +90,7 @@ export const userRoutes =
 const endOf = (text: string | null | undefined) =>
   text === undefined ? {} : { endsAt: timeOrNull(text, 'ends_at') };
 
-const toManagedUser = (person: Person): schema.ManagedUserBody => ({
-  ...toUserBody(person.user),
-  disabled_reason: person.disabledReason,
-  last_seen_at: person.lastSeenAt?.toISOString() ?? null,
-  containers: person.containers,
-  max_containers: person.maxContainers,
-  mfa_enabled: person.mfaEnabled,
-  being_deleted: person.isBeingDeleted,
-  password_set: person.hasPassword,
-});
+const plain = bodyOf(schema.ManagedUserBody);
+
+const toManagedUser = ({ user, ...person }: Person) =>
+  plain({ ...user, ...person, beingDeleted: person.isBeingDeleted, passwordSet: person.hasPassword });
