@@ -55,14 +55,15 @@ function knownOwners() {
   };
 }
 
-/** Limits an engine's mutating calls, fairly between users and containers. */
-export function engineSlots() {
-  const queue = slotQueue(ENGINE_LIMITS);
-  const { userOf, belongs } = knownOwners();
-  // Containers whose last process start was late, even if nobody waits for it.
-  const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
-  let report = (_wait: EngineWait): void => {};
+type Turns = {
+  readonly queue: ReturnType<typeof slotQueue>;
+  /** Containers whose last process start was late, even if nobody waits for it. */
+  readonly suspects: LRUCache<string, true>;
+  readonly report: (wait: EngineWait) => void;
+};
 
+/** Runs work when its turn comes; limited work throws `RuntimeBusy` without a slot in time. */
+function inTurns({ queue, suspects, report }: Turns) {
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const isStuck = isUnresponsive(queue.now(), runtimeId) || suspects.has(runtimeId);
     const code = isStuck ? 'container_unresponsive' : 'engine_busy';
@@ -70,7 +71,11 @@ export function engineSlots() {
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
 
-  async function inTurn<T>(asked: Asked, isLimited: boolean, work: (id: string) => Promise<T>): Promise<T> {
+  return async function inTurn<T>(
+    asked: Asked,
+    isLimited: boolean,
+    work: (id: string) => Promise<T>,
+  ): Promise<T> {
     const id = randomUUID();
     const since = performance.now();
     if (isLimited && isFull(queue.now(), asked, ENGINE_WAIT_LIMITS)) throw refusal(asked, 0);
@@ -80,7 +85,16 @@ export function engineSlots() {
     if (!isStarted) throw refusal(asked, seconds);
     report({ work: 'calls', seconds, outcome: 'started' });
     return await work(id).finally(() => queue.leave(id));
-  }
+  };
+}
+
+/** Limits an engine's mutating calls, fairly between users and containers. */
+export function engineSlots() {
+  const queue = slotQueue(ENGINE_LIMITS);
+  const { userOf, belongs } = knownOwners();
+  const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
+  let report = (_wait: EngineWait): void => {};
+  const inTurn = inTurns({ queue, suspects, report: (wait) => report(wait) });
 
   return {
     /** Changes a container, volume or network. Waits without limit. */

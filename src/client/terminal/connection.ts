@@ -16,6 +16,7 @@ import {
   type Probe,
 } from './connection-types.ts';
 import { LINE_TIMES, Line } from './line.ts';
+import { afterProbe } from './probe.ts';
 import { StreamPosition } from './stream-position.ts';
 import {
   DETACHED,
@@ -195,17 +196,13 @@ export class Connection {
     else void this.#probe(opened);
   }
 
-  /** A terminal that was closed on purpose while open stays closed, even when a new one would open. */
   async #probe(wasOpen: boolean): Promise<void> {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
     if (epoch !== this.#epoch) return;
-    if (wasOpen && typeof answer === 'object' && answer.trouble === 'no_tmux') this.#over('closed');
-    else if (typeof answer === 'object') this.#retryLater(answer.trouble, answer.forMs);
-    else if (answer === 'unlocked') this.#retryLater();
-    else if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
-    else if (wasOpen) this.#over('closed');
-    else this.#retryLater();
+    const next = afterProbe(answer, wasOpen);
+    if ('end' in next) this.#over(next.end);
+    else this.#retryLater(next.trouble, next.forMs);
   }
 
   #retryLater(trouble: Trouble = 'line', afterMs: number | null = null): void {

@@ -1,5 +1,6 @@
 import { BerthError } from '../request/errors.ts';
 import type { Probe, Waiting } from './connection-types.ts';
+import type { EndReason } from './terminal-protocol.ts';
 
 const PROBES: Readonly<Record<number, Probe>> = {
   401: 'unauthorized',
@@ -42,4 +43,20 @@ function waiting(failure: unknown): Waiting | null {
   const trouble = WAITS[code];
   if (trouble === undefined) return null;
   return { trouble, forMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000 };
+}
+
+export type AfterProbe =
+  | { readonly end: EndReason }
+  | Waiting
+  | { readonly trouble: 'line'; readonly forMs: null };
+
+const TRY_AGAIN = { trouble: 'line', forMs: null } as const;
+
+/** What follows the answer. A terminal closed on purpose while open stays closed, even when a new one would open. */
+export function afterProbe(answer: Probe, wasOpen: boolean): AfterProbe {
+  if (wasOpen && typeof answer === 'object' && answer.trouble === 'no_tmux') return { end: 'closed' };
+  if (typeof answer === 'object') return answer;
+  if (answer === 'unlocked') return TRY_AGAIN;
+  if (answer !== 'ok' && answer !== 'unreachable') return { end: answer };
+  return wasOpen ? { end: 'closed' } : TRY_AGAIN;
 }

@@ -83,11 +83,7 @@ async function mountFor(
   await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
 }
 
-/** Volumes on one engine. An image is searched for before the engine is believed, so that its data is not lost. */
-export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
-  const { docker } = calls;
-  const { images } = disk;
-  const { inspect, own } = volumeInspection(calls, instanceId);
+function volumesWithImages({ own }: ReturnType<typeof volumeInspection>, images: VolumeImages | null) {
   /** Our volumes seen without an image: labels never change. */
   const withoutImage = new Set<string>();
   const withImage: Volumes['withImage'] = async (volume, work) => {
@@ -101,6 +97,16 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     if (images === null) throw new RuntimeFailure(`volume ${volume} is an image, which needs root`);
     await work(images, image);
   };
+  return { withoutImage, withImage };
+}
+
+/** Volumes on one engine. An image is searched for before the engine is believed, so that its data is not lost. */
+export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
+  const { docker } = calls;
+  const { images } = disk;
+  const inspection = volumeInspection(calls, instanceId);
+  const { inspect, own } = inspection;
+  const { withoutImage, withImage } = volumesWithImages(inspection, images);
 
   const ensure: Volumes['ensure'] = async (spec) => {
     if ((await own(spec.volume)) !== null) {

@@ -18,24 +18,16 @@ export function memoryDeviceSignIns(state: FactorState, clock: Clock): DeviceSig
       if (alive().some(([, one]) => one.userCodeHash === hash)) return null;
       const startedAt = clock.now();
       const expiresAt = new Date(startedAt.getTime() + lifeMinutes * 60_000);
-      state.deviceSignIns.set(deviceHash.toString('hex'), {
-        userCodeHash: hash,
-        machine,
-        origin,
-        startedAt,
-        expiresAt,
-        polledAt: null,
-        decision: null,
-      });
+      const unused = { polledAt: null, decision: null };
+      const made = { userCodeHash: hash, machine, origin, startedAt, expiresAt, ...unused };
+      state.deviceSignIns.set(deviceHash.toString('hex'), made);
       return expiresAt;
     },
 
     async count(ipAddress) {
       const all = alive();
-      return {
-        ofAddress: all.filter(([, { origin }]) => origin.ipAddress === ipAddress).length,
-        all: all.length,
-      };
+      const ofAddress = all.filter(([, { origin }]) => origin.ipAddress === ipAddress);
+      return { ofAddress: ofAddress.length, all: all.length };
     },
 
     async lock(deviceHash) {

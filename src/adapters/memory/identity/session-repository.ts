@@ -7,7 +7,11 @@ import {
 } from '../../../domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
+import type {
+  NewSession,
+  SessionRepository,
+  SessionWithUser,
+} from '../../../ports/identity/session-repository.ts';
 import { type MemoryState, useLimitsOf } from '../memory-state.ts';
 import { withoutPassword } from './user-repository.ts';
 
@@ -36,22 +40,23 @@ function find(state: MemoryState, clock: Clock, id: string): SessionWithUser | n
   };
 }
 
+const begun = ({ signedInAt, barredUntil = null, ...session }: NewSession, now: Date): UserSession => ({
+  ...session,
+  id: randomUUID(),
+  createdAt: now,
+  lastSeenAt: now,
+  expiresAt: new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000),
+  revokedAt: null,
+  revokedReason: null,
+  confirmedAt: null,
+  barredUntil,
+  // The clock of a provider may be ahead.
+  signedInAt: signedInAt === undefined || (signedInAt !== null && signedInAt > now) ? now : signedInAt,
+});
+
 export const memorySessions = (state: MemoryState, clock: Clock): SessionRepository => ({
-  async insert({ signedInAt = clock.now(), barredUntil = null, ...session }) {
-    const now = clock.now();
-    const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
-    const made: UserSession = {
-      ...session,
-      id: randomUUID(),
-      createdAt: now,
-      lastSeenAt: now,
-      expiresAt,
-      revokedAt: null,
-      revokedReason: null,
-      confirmedAt: null,
-      barredUntil,
-      signedInAt: signedInAt !== null && signedInAt > now ? now : signedInAt,
-    };
+  async insert(session) {
+    const made = begun(session, clock.now());
     state.sessions.push(made);
     return made;
   },

@@ -88,19 +88,11 @@ export function watchIsolation(deps: IsolationDeps) {
       again(flown, firstAfterMs);
     },
     /** Sets the rules. Foreign changes degrade the readiness until the next pass finds them intact. */
-    async checkRules(): Promise<void> {
-      try {
-        const changed = await deps.assertRules();
-        if (changed.length > 0)
-          deps.log.error({ changed }, `the ${closing.by} was changed from outside: restoring its rules`);
-        rules = changed.length > 0 ? changedBy(changed, closing) : null;
-      } catch (error) {
-        rules = refused(closing);
-        throw error;
-      } finally {
+    checkRules: (): Promise<void> =>
+      assertRules(deps, closing, (found) => {
+        rules = found;
         show();
-      }
-    },
+      }),
     /** Ends the checks and removes their containers. */
     async stop(): Promise<void> {
       ended = true;
@@ -111,6 +103,23 @@ export function watchIsolation(deps: IsolationDeps) {
       await pass;
     },
   };
+}
+
+/** Sets the rules, and what that says of the isolation: null for nothing. */
+async function assertRules(
+  deps: IsolationDeps,
+  closing: Closing,
+  set: (found: PartState | null) => void,
+): Promise<void> {
+  try {
+    const changed = await deps.assertRules();
+    if (changed.length > 0)
+      deps.log.error({ changed }, `the ${closing.by} was changed from outside: restoring its rules`);
+    set(changed.length > 0 ? changedBy(changed, closing) : null);
+  } catch (error) {
+    set(refused(closing));
+    throw error;
+  }
 }
 
 /** What the checks found. */

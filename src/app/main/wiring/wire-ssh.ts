@@ -38,6 +38,21 @@ type OfOthers = {
   readonly publicUrl: () => string;
 };
 
+/** The socket of which each is a connection to the server. */
+const overHttps =
+  (access: ReturnType<typeof sshAccess>, server: ReturnType<typeof sshServer>): Routes =>
+  ({ sockets }) =>
+    sshSocket(sockets, {
+      access,
+      serve: (stream, { caller, limits, dbId, ipAddress }) =>
+        server.accept(stream, {
+          ipAddress,
+          // The request was counted for its credential.
+          entered: { signedIn: { caller, requestsPerMinute: 0, limits }, wanted: dbId },
+          admitted: () => {},
+        }),
+    });
+
 /** SSH, by a port of its own and over HTTPS. */
 export function wireSsh(
   ports: Ports,
@@ -85,21 +100,10 @@ export function wireSsh(
   const port = (): number | null => listener.address()?.port ?? null;
   const host = (): string => (URL.canParse(publicUrl()) ? new URL(publicUrl()).hostname : 'localhost');
   const access = sshAccess({ storage, clock, hostKeys: hostKeys.all, host, port });
-  const socket: Routes = ({ sockets }) =>
-    sshSocket(sockets, {
-      access,
-      serve: (stream, { caller, limits: ofUser, dbId, ipAddress }) =>
-        server.accept(stream, {
-          ipAddress,
-          // The request was counted for its credential.
-          entered: { signedIn: { caller, requestsPerMinute: 0, limits: ofUser }, wanted: dbId },
-          admitted: () => {},
-        }),
-    });
   const close = (reason: CloseReason): void => {
     listener.close();
     connections.closeAll(reason);
   };
   const work: SshWork = { ssh: { listen: listener.listen, port, close, over: connections.over } };
-  return { routes: [sshHostKeyRoutes(access), socket], work, reseal: hostKeys.reseal };
+  return { routes: [sshHostKeyRoutes(access), overHttps(access, server)], work, reseal: hostKeys.reseal };
 }

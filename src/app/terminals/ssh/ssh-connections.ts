@@ -1,7 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { credentialDetails } from '../../../domain/activity.ts';
-import type { AuditEntry } from '../../../domain/audit.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
@@ -9,24 +5,17 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { SSH_LIMITS, sharedChannels } from '../../../domain/terminals/ssh.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { StoredEvent } from '../../../ports/event-log.ts';
-import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
-import type { ActRecords } from '../../audit/activity-records.ts';
 import { findOwn, listVisible } from '../../containers/find-container.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
 import type { AuthorizedConnections, Registration } from '../../identity/auth/authorized-connections.ts';
-import type { Authenticated } from '../../identity/auth/verified-credential.ts';
 import { countsByKey } from '../../identity/limits/counts-by-key.ts';
 import type { RequestLimits } from '../../identity/limits/request-limits.ts';
+import { type SshRecordDeps, type SshSignIn, sshRecords } from './ssh-records.ts';
 
-/** A signed-in client. */
-export type SshClient = {
-  readonly signedIn: Authenticated;
-  readonly origin: RequestOrigin;
-  /** The container's name or id, as the client gave it. */
-  readonly wanted: string;
+export type SshClient = SshSignIn & {
   /** Ends the connection at once. Nothing is sent or accepted afterwards. */
   readonly close: (reason: CloseReason) => void;
 };
@@ -48,18 +37,15 @@ export type SshConnection = {
   end(bytes: number): void;
 };
 
-export type SshConnectionsDeps = {
-  readonly repositories: Repositories;
+export type SshConnectionsDeps = SshRecordDeps & {
   readonly live: AuthorizedConnections;
   readonly feed: EventFeed<StoredEvent>;
   readonly requests: Pick<RequestLimits, 'admitFor'>;
   readonly uses: Pick<ContainerUses, 'begin'>;
-  readonly acts: Pick<ActRecords, 'record'>;
   /** Whether the caller, by the present state, may keep a connection. */
   readonly mayStay: (now: Caller) => boolean;
   /** Of one connection at the same time. */
   readonly channelsPerConnection: number;
-  readonly log: Logger;
 };
 
 export type SshConnections = ReturnType<typeof sshConnections>;
@@ -68,12 +54,12 @@ type Open = {
   readonly deps: SshConnectionsDeps;
   readonly counts: ReturnType<typeof countsByKey>;
   readonly clients: Map<SshClient, () => void>;
-  readonly unwritten: Set<Promise<void>>;
+  readonly records: ReturnType<typeof sshRecords>;
 };
 
 /** This process's SSH connections. Each ends with its credential, and with its container's run. */
 export function sshConnections(deps: SshConnectionsDeps) {
-  const open: Open = { deps, counts: countsByKey(), clients: new Map(), unwritten: new Set() };
+  const open: Open = { deps, counts: countsByKey(), clients: new Map(), records: sshRecords(deps) };
   return {
     connect: (client: SshClient) => connect(open, client),
 
@@ -85,7 +71,7 @@ export function sshConnections(deps: SshConnectionsDeps) {
     },
 
     /** Resolves when every end is on record. */
-    over: async (): Promise<void> => void (await Promise.all(open.unwritten)),
+    over: open.records.written,
   };
 }
 
@@ -104,7 +90,7 @@ async function connect(open: Open, client: SshClient): AsyncResult<SshConnection
       undo.push((await follow(open.deps, client, container)).end);
       undo.push(await open.deps.uses.begin(container, 'ssh'));
     }
-    await recordStart(open.deps, client, container);
+    await open.records.start(client, container);
     const registration = live.register({ caller, mayStay, close: () => client.close(CLOSE.unauthorized) });
     undo.push(registration.end);
     const startMs = performance.now();
@@ -113,8 +99,7 @@ async function connect(open: Open, client: SshClient): AsyncResult<SshConnection
       undoAll();
       if (container === null) return;
       const seconds = Math.round((performance.now() - startMs) / 1000);
-      const details = { ...detailsOf(client, container), seconds, bytes };
-      recordEnd(open, { ...entryOf(client, details), action: 'ssh_disconnected' });
+      open.records.end(client, container, { seconds, bytes });
     };
     open.clients.set(client, () => end(0));
     return ok({
@@ -208,55 +193,4 @@ function endOf({ type, data }: StoredEvent): CloseReason | null {
   if (type === 'container_deleted') return CLOSE.containerDeleted;
   if (type === 'container_stopped' || type === 'container_transferred') return CLOSE.containerStopped;
   return type === 'container_updated' && data['restarted'] === true ? CLOSE.containerRestarted : null;
-}
-
-type Details = Readonly<Record<string, string | number | null>>;
-
-const detailsOf = ({ signedIn: { caller } }: SshClient, { dbId }: Container): Details => ({
-  container_id: dbId,
-  ...credentialDetails(caller.credential),
-});
-
-/** Records a refusal for a container that the user does not have, once a minute, whether or not it exists. */
-async function recordStart(
-  { repositories, acts }: SshConnectionsDeps,
-  client: SshClient,
-  container: Container | null,
-): Promise<void> {
-  const { signedIn, origin, wanted } = client;
-  if (container === null)
-    return await acts.record({
-      action: 'ssh_refused',
-      caller: signedIn.caller,
-      origin,
-      dbId: null,
-      what: { wanted },
-    });
-  const details = detailsOf(client, container);
-  await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });
-}
-
-const entryOf = ({ signedIn: { caller }, origin }: SshClient, details: Details) => ({
-  id: randomUUID(),
-  userId: caller.user.id,
-  ...origin,
-  details: JSON.stringify(details),
-});
-
-const AGAIN_MS = 1_000;
-
-/** Tries until the database has it; the id makes a repeat harmless. */
-function recordEnd({ deps: { repositories, log }, unwritten }: Open, entry: AuditEntry): void {
-  const write = async (): Promise<void> => {
-    for (;;) {
-      try {
-        return await repositories.audit.append(entry);
-      } catch (err) {
-        log.error({ err }, 'could not record the end of an SSH connection yet');
-        await delay(AGAIN_MS, undefined, { ref: false });
-      }
-    }
-  };
-  const writing = write().finally(() => unwritten.delete(writing));
-  unwritten.add(writing);
 }

@@ -1,0 +1,110 @@
+import { poll } from '../../../concurrency/poll.ts';
+import { within } from '../../../concurrency/timeout.ts';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
+import { stateDuring } from './new-operation.ts';
+import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } from './operation-deps.ts';
+
+const POLL_MS = 100;
+
+/** The operations that this process works on. */
+export type InProgress = {
+  readonly running: Map<string, Promise<OperationState>>;
+  /** Leases that could not be released while the database did not answer: still ours. */
+  readonly unreleased: Set<string>;
+  hasTakenOver: boolean;
+};
+
+export const nothingInProgress = (): InProgress => ({
+  running: new Map(),
+  unreleased: new Set(),
+  hasTakenOver: false,
+});
+
+/**
+ * Works on an operation whose lease this process has, until it is committed; what it replaced is removed after that. If
+ * it does not end, the lease is released.
+ */
+export function workOn(
+  deps: OperationDeps,
+  progress: InProgress,
+  operation: StoredOperation,
+  begun: KnownAtStart = {},
+): Promise<OperationState> {
+  const committed = Promise.withResolvers<OperationState>();
+  const done = execute(deps, operation, begun, committed.resolve).then(
+    async (left) => {
+      if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
+      return asItShows(left);
+    },
+    async (error: unknown) => {
+      await releaseOrRemember(deps, progress, operation.id);
+      throw error;
+    },
+  );
+  progress.running.set(operation.id, done);
+  const forget = (): void => void progress.running.delete(operation.id);
+  done.then(forget, forget);
+  return Promise.race([committed.promise, done]);
+}
+
+/** The end of an operation that another request began, in any process; null after the time limit. */
+export async function endOf(
+  deps: OperationDeps,
+  { running }: InProgress,
+  id: string,
+  deadline: number,
+): Promise<OperationState | null> {
+  const here = running.get(id);
+  const withinMs = deadline - performance.now();
+  if (here !== undefined) return await within(withinMs, here, null);
+  const over = await poll(
+    async () => {
+      const operation = await deps.storage.repositories.operations.find(id);
+      return operation?.outcome === null ? null : { operation };
+    },
+    { withinMs, everyMs: POLL_MS },
+  );
+  const operation = over?.operation ?? null;
+  return operation && { operation, container: await rowOf(deps, operation) };
+}
+
+/** Renews the leases of the work in progress, and retries failed releases. */
+export async function renewLeases(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner } = deps;
+  await storage.repositories.operations.renew(owner, [...progress.running.keys()], LEASE_SECONDS);
+  await Promise.all([...progress.unreleased].map((id) => release(deps, progress, id)));
+}
+
+/**
+ * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
+ * replica.
+ */
+export async function takeOver(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner, log } = deps;
+  const isFirst = !progress.hasTakenOver;
+  const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
+  progress.hasTakenOver = true;
+  for (const operation of taken) {
+    if (progress.running.has(operation.id)) continue;
+    log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
+    workOn(deps, progress, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
+  }
+}
+
+async function release({ storage, owner }: OperationDeps, progress: InProgress, id: string): Promise<void> {
+  await storage.repositories.operations.release(id, owner);
+  progress.unreleased.delete(id);
+}
+
+const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: string): Promise<void> =>
+  void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
+
+/** The row as other requests see it during the operation. */
+const asItShows = (left: OperationState): OperationState =>
+  isUnderWay(left)
+    ? {
+        ...left,
+        container: { ...left.container, state: stateDuring(left.operation.kind, left.container.state) },
+      }
+    : left;
