@@ -228,6 +228,24 @@ t.test('a fast writer above its allowance is stopped before the minute ends', as
   t.equal(runtime.boxes.size, 2, 'there is room, so nothing is removed');
 });
 
+t.test('each file system is compared with itself alone', async (t) => {
+  const { service, ada, runtime } = await onOneEngine();
+  const free = (dataMb: number, engineMb: number): void => {
+    runtime.host.spaces = [
+      { freeBytes: dataMb * MIB, totalBytes: 200 * GIB, isPool: false },
+      { freeBytes: engineMb * MIB, totalBytes: 100 * GIB, isPool: false },
+    ];
+  };
+  free(100_000, 50_000);
+  await service.watchSpace();
+  ada.write(2500);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'running' }, 'nothing has changed on either');
+  free(100_000, 48_000);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped', status_reason: /2500 of 2048 MB/ });
+});
+
 t.test('a container above its allowance loses its layer when space runs out', async (t) => {
   const { service, ada, eve, free, runtime } = await onOneEngine();
   ada.write(9_000);

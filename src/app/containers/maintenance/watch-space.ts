@@ -24,18 +24,16 @@ const MIB = 1_048_576;
  * most since its last measurement: its own writes count, not what its image or volume had before.
  */
 export function watchSpace(deps: ContainerDeps): () => Promise<void> {
-  /** The most free space since the last search. */
+  /** The most free space of each file system since the last search. */
   let seen: readonly HostSpace[] = [];
-  const before = ({ isPool }: HostSpace): number | null =>
-    seen.find((space) => space.isPool === isPool)?.freeBytes ?? null;
   return async () => {
     const now = await deps.runtime.hostSpace().catch(() => []);
-    const due = now.filter((space) => isWorthMeasuring(space, before(space), deps.settings.diskFloorMb));
+    // They come in one order; when one of them cannot be read, none is known.
+    const before = (at: number): number | null =>
+      seen.length === now.length ? (seen[at]?.freeBytes ?? null) : null;
+    const due = now.filter((space, at) => isWorthMeasuring(space, before(at), deps.settings.diskFloorMb));
     if (due.length === 0) {
-      seen = now.map((space) => ({
-        ...space,
-        freeBytes: Math.max(space.freeBytes, before(space) ?? 0),
-      }));
+      seen = now.map((space, at) => ({ ...space, freeBytes: Math.max(space.freeBytes, before(at) ?? 0) }));
       return;
     }
     await findWriters(deps, due).catch((err: unknown) => {
