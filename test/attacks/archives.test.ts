@@ -17,17 +17,8 @@ const ARCHIVE_BYTES = 64 * 1_048_576;
 
 const IO_SETUP = `${CALLS} for (1..3) { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 or die } print "taken\\n"; sleep 3600;`;
 
-const FILES = 60_000;
 const TIMES = 40;
 const LIMITS = { memory_mb: 512, cpu_shares: 1000, disk_mb: 512 };
-
-/** Empty files in a hundred folders outside the volume. */
-const FILL = `mkdir /opt/many && cd /opt/many && folder=0
-while [ $folder -lt 100 ]; do
-  mkdir $folder; file=0
-  while [ $file -lt ${FILES / 100} ]; do : > $folder/$file; file=$((file + 1)); done
-  folder=$((folder + 1))
-done`;
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -118,17 +109,17 @@ async function asksOften(t: Test, { runtime, commands, files, insight }: TestIns
   };
   const service = await aService({ runtime, commands, files, insight: counted, runtimeNode: 'test' });
   const [eve, bob] = [await aPerson(service, 'eve'), await aPerson(service, 'bob')];
-  const [many, bobs] = await Promise.all(
+  const [hers, bobs] = await Promise.all(
     [eve, bob].map(async (who) => {
       const made = await as(service, who)('POST', '/api/containers', { name: 'dev', ...LIMITS });
       return `/api/containers/${made.json().db_id}`;
     }),
   );
-  const fill = { command: ['sh', '-c', FILL], timeout_seconds: 120 };
-  t.equal((await as(service, eve)('POST', `${many}/exec`, fill)).json().exit_code, 0);
+  const change = { command: ['touch', '/opt/new'] };
+  t.equal((await as(service, eve)('POST', `${hers}/exec`, change)).json().exit_code, 0);
   let waiting = TIMES;
   const asking = Array.from({ length: TIMES }, async () => {
-    const answer = await as(service, eve)('GET', `${many}/changes`);
+    const answer = await as(service, eve)('GET', `${hers}/changes`);
     waiting -= 1;
     return answer;
   });
@@ -137,6 +128,6 @@ async function asksOften(t: Test, { runtime, commands, files, insight }: TestIns
   t.equal(waiting, TIMES, "a neighbour's command ends while all of them wait");
   neighbour.resolve();
   for (const answer of await Promise.all(asking))
-    t.match([answer.statusCode, answer.json().complete], [200, false]);
+    t.match([answer.statusCode, answer.json().complete], [200, true]);
   t.equal(checks, 1);
 }
