@@ -7,6 +7,7 @@ import { ensureDependencies } from './lib/install.mjs';
 import { processorUse } from './lib/test/processor-use.mjs';
 import { cacheFolder } from './lib/test/records.mjs';
 import { allTests } from './lib/test/units.mjs';
+import { adoptPassed, keepPassed } from './lib/unchanged/kept.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const given = process.argv.slice(2);
@@ -25,7 +26,7 @@ await runMain(async () => {
   const { summary } = await import('./lib/test/tally.mjs');
   const { prepare, runTests, runTestsTwice } = await import('./lib/test/tests.mjs');
   const prepared = everything ? prepare(root, console.log) : Promise.resolve();
-  const failed = everything ? await runChecks(staticChecks(root)) : 0;
+  const failed = everything ? await check() : 0;
   if (failed > 0 || files.length === 0) {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
     return 1;
@@ -43,6 +44,14 @@ await runMain(async () => {
   console.log(summary(tally));
   return code;
 });
+
+/** Returns the number of static checks that failed. */
+async function check() {
+  adoptPassed(root, cacheFolder());
+  const failed = await runChecks(staticChecks(root));
+  if (failed === 0) keepPassed(root, cacheFolder());
+  return failed;
+}
 
 /**
  * A folder means its test files, not its support files.

@@ -12,7 +12,8 @@ import { isSetting, readTree } from './unchanged/tree.mjs';
 const CLIENT = path.join('src', 'client');
 const PRINTER = path.join('test', 'support', 'service', 'print-open-api.ts');
 const GENERATOR = path.join('scripts', 'lib', 'api-types.mjs');
-const TYPES = path.join('src', 'client', 'generated', 'openapi.d.ts');
+/** The client's types of the API document. */
+export const API_TYPES = path.join('src', 'client', 'generated', 'openapi.d.ts');
 const GOOD_ANSWERS = path.join('.tap', 'openapi-good-answers.json');
 
 /** The API document of a service in memory, as `writeApiTypes` left it. */
@@ -30,7 +31,7 @@ export async function writeApiTypes(root, tree) {
     throw new Fault(`The types of ${CLIENT} need ${PRINTER}, which is missing`);
   const inputs = inputsOf(tree === undefined ? await readTree(root) : tree);
   const record = recordOf(root, 'API types');
-  const areThere = existsSync(path.join(root, TYPES)) && existsSync(path.join(root, DOCUMENT));
+  const areThere = existsSync(path.join(root, API_TYPES)) && existsSync(path.join(root, DOCUMENT));
   if (areThere && inputs !== null && record.read().get(PRINTER) === inputs) return;
   await write(root);
   record.write(inputs === null ? [] : [[PRINTER, inputs]]);
@@ -48,9 +49,9 @@ async function write(root) {
   const printed = await capture(modernNode(root), [PRINTER], { cwd: root });
   if (printed.code !== 0) throw new Fault(`${printed.output}\nPrinting the API document failed`);
   const stamp = `// of ${createHash('sha256').update(printed.stdout).digest('hex')}\n`;
-  if (firstLineOf(path.join(root, TYPES)) === stamp && existsSync(path.join(root, DOCUMENT))) return;
+  if (firstLineOf(path.join(root, API_TYPES)) === stamp && existsSync(path.join(root, DOCUMENT))) return;
   replace(root, DOCUMENT, printed.stdout);
-  replace(root, TYPES, stamp + (await typesOf(root, printed.stdout)));
+  replace(root, API_TYPES, stamp + (await typesOf(root, printed.stdout)));
 }
 
 /**

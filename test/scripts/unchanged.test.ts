@@ -1,6 +1,7 @@
-import { realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { adoptPassed, keepPassed } from '../../scripts/lib/unchanged/kept.mjs';
 import { lint } from '../../scripts/lib/unchanged/lint.mjs';
 import { unlessPassed } from '../../scripts/lib/unchanged/passed.mjs';
 import { testsLeft } from '../../scripts/lib/unchanged/tests.mjs';
@@ -77,6 +78,30 @@ t.test('a check runs until it passes, and again when its inputs change or are un
   t.same(await after(false, 'two'), [false, 3]);
   t.same(await after(true, null), [true, 4]);
   t.same(await after(true, null), [true, 5]);
+});
+
+t.test('a new clone knows what passed in another one, and runs what differs', async (t) => {
+  const [first, second, cache] = [aFolderOf(t, {}), aFolderOf(t, {}), aFolderOf(t, {})];
+  let runs = 0;
+  const after = async (root: string, inputs: string) => {
+    await unlessPassed(root, 'types', inputs, async () => {
+      runs += 1;
+      return { ok: true, report: '' };
+    });
+    return runs;
+  };
+  adoptPassed(first, cache);
+  t.equal(await after(first, 'one'), 1);
+  write(first, '.tap/types.tsbuildinfo', 'of each file');
+  write(first, '.tap/passed/tests.json', '{}');
+  keepPassed(first, cache);
+  adoptPassed(second, cache);
+  t.equal(await after(second, 'one'), 1);
+  t.equal(await after(second, 'two'), 2);
+  t.equal(readFileSync(path.join(second, '.tap/types.tsbuildinfo'), 'utf8'), 'of each file');
+  t.notOk(existsSync(path.join(second, '.tap/passed/tests.json')), 'every test runs in each clone');
+  adoptPassed(second, cache);
+  t.equal(await after(second, 'two'), 2, 'what a clone remembers itself stays');
 });
 
 t.test('the linter sees what changed and what imports it, and nothing else', async (t) => {

@@ -6,14 +6,17 @@ import path from 'node:path';
  * @typedef {{ read: () => ReadonlyMap<string, string>, write: (passed: Iterable<[string, string]>) => void }} Record
  */
 
+/** Where a clone's records are. */
+export const PASSED = path.join('.tap', 'passed');
+
 /**
- * What passed, and a digest of everything that it read then. A record outlives no `.tap` folder.
+ * What passed, and a digest of everything that it read then. Those of the static checks outlive a clone.
  * @param {string} root
  * @param {string} name
  * @returns {Record}
  */
 export function recordOf(root, name) {
-  const file = path.join(root, '.tap', 'passed', `${name.replaceAll(/\W+/g, '-')}.json`);
+  const file = path.join(root, PASSED, `${name.replaceAll(/\W+/g, '-')}.json`);
   return {
     read: () => {
       try {
