@@ -8,8 +8,12 @@ import { aFolder } from '../../support/folder.ts';
 
 const EXTERNAL = JSON.stringify({ kind: 'external', endpoint: 'unix:///nowhere/docker.sock' });
 
-/** Removes a data folder with these files, without questions. */
-async function removed(t: Test, files: readonly string[]): Promise<{ outcome: Outcome; dataDir: string }> {
+/** Removes a data folder with these files, by default without questions. */
+async function removed(
+  t: Test,
+  files: readonly string[],
+  confirm = async (_dataDir: string) => true,
+): Promise<{ outcome: Outcome; dataDir: string }> {
   const dataDir = path.join(aFolder(t), 'data');
   for (const name of files) {
     mkdirSync(path.dirname(path.join(dataDir, name)), { recursive: true });
@@ -17,7 +21,7 @@ async function removed(t: Test, files: readonly string[]): Promise<{ outcome: Ou
   }
   const read = readConfig({ BERTH_DATA_DIR: dataDir });
   if ('faults' in read) throw new Error(read.faults.join());
-  return { outcome: await uninstall(read.config, aFolder(t), async () => true), dataDir };
+  return { outcome: await uninstall(read.config, aFolder(t), () => confirm(dataDir)), dataDir };
 }
 
 t.test('an interrupted removal and a failed first start are uninstalled without a database', async (t) => {
@@ -40,4 +44,25 @@ t.test('what is left in an engine is not abandoned: without its database nothing
   const { outcome, dataDir } = await removed(t, files);
   t.match(outcome, { code: 78, says: /has no database/ });
   t.same(readdirSync(dataDir).toSorted(), ['engine', 'lock', 'replica']);
+});
+
+t.test('without a yes nothing is removed, and with it nothing of others', async (t) => {
+  const files = ['lock', 'replica', 'secret.json', 'mine.txt'];
+  const asked = await removed(t, files, async () => false);
+  t.match(asked.outcome, { code: 1, says: 'Nothing was removed.' });
+  t.same(readdirSync(asked.dataDir).toSorted(), files.toSorted());
+  const { outcome, dataDir } = await removed(t, files);
+  t.match(outcome, { code: 0, says: /Not from Berth.*: mine\.txt/ });
+  t.same(readdirSync(dataDir), ['mine.txt']);
+});
+
+t.test('while Berth runs nothing is removed', async (t) => {
+  const again: Outcome[] = [];
+  await removed(t, ['lock', 'replica', 'secret.json'], async (dataDir) => {
+    const read = readConfig({ BERTH_DATA_DIR: dataDir });
+    if ('faults' in read) throw new Error(read.faults.join());
+    again.push(await uninstall(read.config, aFolder(t), async () => true));
+    return false;
+  });
+  t.match(again, [{ code: 1, says: 'Berth is running: stop it first' }]);
 });
