@@ -159,7 +159,7 @@ export const stockWithImage = (shared: TestEngine, dataDir: string): Promise<voi
 const PACK_TOOLS = `set -e
 files=$(dpkg -L bash coreutils dash findutils grep libc-bin ncurses-base perl-base procps sed tmux util-linux | grep -v /share/)
 for file in $files /usr/bin/awk /etc/passwd /etc/group; do [ ! -f "$file" ] || echo "$file"; done > /tmp/files
-ldd $(cat /tmp/files) 2>/dev/null | grep -oE '/[^ ]+ [(]0x' | cut -d ' ' -f 1 | sort -u >> /tmp/files
+ldd $(grep -E '/s?bin/|[.]so' /tmp/files) 2>/dev/null | grep -oE '/[^ ]+ [(]0x' | cut -d ' ' -f 1 | sort -u >> /tmp/files
 mkdir /packed
 cp -L --parents $(cat /tmp/files) /packed`;
 
