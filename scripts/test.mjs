@@ -32,6 +32,7 @@ await runMain(async () => {
     return 1;
   }
   if (!files.every(needsNoBuild)) await ensureBuild(root, { typesAreChecked: everything });
+  if (withLong) process.env['THOROUGH'] = '1';
   const isLong = withLong || files.some((file) => file.endsWith('.long.test.ts'));
   const options = {
     prepared,

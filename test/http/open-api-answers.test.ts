@@ -4,9 +4,10 @@ import { type ApiDocument, judge, operationsOf, type Route } from '../support/se
 import { aServiceInTime } from '../support/service/factors.ts';
 import { requestsOf } from '../support/service/open-api-inputs.ts';
 import { anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service/service.ts';
+import { thorough } from '../support/values.ts';
 
 /** Per operation; more find more. */
-const RUNS = 20;
+const RUNS = thorough(8, 60);
 
 /** A service with one of each object, and who may ask for them. */
 async function aScene() {
@@ -81,5 +82,5 @@ t.test('each answer of each operation is as the document says', async (t) => {
     if (statuses instanceof Error) t.fail(`${what}: ${statuses.message}`);
     else if ([...statuses].some((status) => status < 400)) successful.push(what);
   }
-  t.ok(successful.length > 45, `only ${successful.length} succeeded`);
+  t.ok(successful.length > 40, `only ${successful.length} succeeded`);
 });

@@ -3,8 +3,9 @@ import t from 'tap';
 import { bodyOf, nasty } from '../support/service/bodies.ts';
 import { aServiceInTime, type InTime } from '../support/service/factors.ts';
 import { anAdmin, anApiToken, type Person, stateOf } from '../support/service/service.ts';
+import { thorough } from '../support/values.ts';
 
-const RUNS = 30;
+const RUNS = thorough(15, 60);
 /** These succeed without a body, and end or change the caller's session. */
 const ENDS_SESSION = new Set([
   'POST /api/auth/logout',
