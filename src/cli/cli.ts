@@ -35,7 +35,7 @@ export function openCli(io: Io, options: GlobalOptions): Cli {
     hosts,
     notify,
     berth() {
-      berth ??= connect(targetIn({ io, options, hosts }), hosts);
+      berth ??= connect(targetIn({ io, options, hosts }), { hosts, io, options });
       return berth;
     },
   };

@@ -1,20 +1,55 @@
 import { Berth, socketBy, type TokenSource } from '../client/index.ts';
 import { notSignedIn } from './cli-error.ts';
+import { type Io, isTerminal } from './io/io.ts';
+import type { GlobalOptions } from './options.ts';
 import { credentialOf, kindOf } from './profiles/credentials.ts';
 import type { HostsFile } from './profiles/hosts-file.ts';
 import { sessionToken } from './profiles/session-token.ts';
 import type { Target } from './profiles/target.ts';
 import { USER_AGENT } from './version.ts';
 
+/** The command that asks. */
+type Caller = { readonly io: Io; readonly options: Pick<GlobalOptions, 'output'> };
+
 /** The service, as the user. */
-export const connect = (target: Target, hosts: HostsFile): Berth =>
+export const connect = (target: Target, cli: Caller & { readonly hosts: HostsFile }): Berth =>
   new Berth({
     server: target.server,
-    token: tokenSource(target, hosts),
+    token: tokenSource(target, cli.hosts),
     headers: { 'user-agent': USER_AGENT },
+    fetch: notingFetch(target.server, cli),
     // why: this way the package is in the one file that the command is
     openSocket: async () => socketBy((await import('ws')).WebSocket),
   });
+
+/** Longer than most changes take. */
+const NOTE_AFTER_MS = 10_000;
+
+/**
+ * Says once that a request has no answer: when that lasts, or at the second that fails, since the first may be the last.
+ * A terminal shows progress instead, or a shell; a program reads the failure alone.
+ */
+export function notingFetch(server: string, { io, options }: Caller): typeof fetch {
+  const isSaid = !isTerminal(io.err) && options.output !== 'json';
+  let failed = 0;
+  let isNoted = false;
+  const noteOnce = (): void => {
+    if (isSaid && !isNoted) io.err.write(`No answer from ${server} yet. Waiting…\n`);
+    isNoted = true;
+  };
+  return async (input, init) => {
+    const timer = setTimeout(noteOnce, NOTE_AFTER_MS);
+    try {
+      return await fetch(input, init);
+    } catch (error) {
+      failed += 1;
+      if (failed > 1) noteOnce();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
 
 type OfProfile = Extract<Target, { kind: 'profile' }>;
 

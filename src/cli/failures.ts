@@ -2,7 +2,11 @@ import { BerthError } from '../client/index.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 
-type Failure = { readonly next?: string; readonly exit?: number; readonly words?: string };
+type Failure = {
+  readonly next?: string;
+  readonly exit?: number;
+  readonly words?: string | ((error: BerthError) => string);
+};
 
 const SIGN_IN = 'Sign in: berth login';
 const AS_PROCESS: Failure = {
@@ -55,9 +59,9 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     words: 'The service does not know this request: it may be older than this command.',
     next: 'Compare the versions: berth doctor',
   },
-  unreachable: { words: 'The service did not respond.', next: 'Find out why: berth doctor' },
+  unreachable: { words: ({ message }) => `${message}.`, next: 'Find out why: berth doctor' },
   unanswered: {
-    words: 'The service did not respond, so the change may or may not have been made.',
+    words: ({ message }) => `${message}, so the change may or may not have been made.`,
     next: 'Check before you repeat it. Find out why: berth doctor',
   },
   rate_limited: { next: 'Wait, then try again.' },
@@ -70,7 +74,8 @@ export function cliErrorOf(error: unknown): CliError | null {
   const { words, next, exit } = BY_CODE[error.code] ?? (error.status === 401 ? SIGNED_OUT : {});
   const wait = error.retryAfterSeconds === null ? undefined : `Try again in ${error.retryAfterSeconds} s.`;
   const advice = wait ?? next;
-  return new CliError(words ?? wordsOf(error), {
+  const message = typeof words === 'function' ? words(error) : (words ?? wordsOf(error));
+  return new CliError(message, {
     code: error.code,
     ...(exit !== undefined && { exit }),
     ...(advice !== undefined && { next: advice }),

@@ -1,4 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings';
+import { usageError } from './cli-error.ts';
 import type { Io } from './io/io.ts';
 import { OUTPUT_FORMS, type OutputForm } from './io/printer.ts';
 
@@ -27,10 +28,29 @@ const GLOBAL = [
 // biome-ignore lint/suspicious/noExplicitAny: any command, whatever its arguments
 export type AnyCommand = Command<any, any, any>;
 
+/** Adds the global options that a command does not have by {@link refused}. */
 export function addGlobalOptions<C extends AnyCommand>(command: C): C {
-  for (const option of GLOBAL) command.addOption(option.helpGroup(GROUP));
+  for (const option of GLOBAL) {
+    const own = command.options.find(({ long }) => long === option.long);
+    if (own === undefined) command.addOption(option.helpGroup(GROUP));
+    else refuseWhenGiven(command, own);
+  }
   command.addHelpOption(new Option('-h, --help', 'print this help').helpGroup(GROUP));
   return command;
+}
+
+/** A global option that would change nothing: the command refuses it, before or after its name, and says what to do. */
+export const refused = <Flags extends '--server <url>' | '--token <token>' | '--profile <name>'>(
+  flags: Flags,
+  next = 'Leave it out.',
+) => new Option(flags, next).hideHelp();
+
+function refuseWhenGiven(command: AnyCommand, option: Option): void {
+  command.hook('preAction', () => {
+    if (!lineageOf(command).some((each) => each.getOptionValue(option.attributeName()) !== undefined)) return;
+    const words = lineageOf(command).map((each) => each.name());
+    throw usageError(`${words.join(' ')} does not take ${option.long}.`, option.description);
+  });
 }
 
 const ioOfRoots = new WeakMap<AnyCommand, Io>();

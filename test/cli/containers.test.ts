@@ -132,6 +132,7 @@ t.test('exit codes and words say what is wrong and what to do', async (t) => {
   await run(['create', 'dev']);
   const outside = theCommand(t, server);
   const wrong = theCommand(t, server, `svc_${'0'.repeat(64)}`);
+  const away = theCommand(t, 'http://127.0.0.1:9', 'x').run(['ls', '-o', 'json']);
   for (const [name, ran, code, words] of [
     ['unknown command', await run(['lss']), 2, /Did you mean ls\?/],
     ['unknown option', await run(['ls', '--statuss']), 2, /unknown option/],
@@ -143,7 +144,12 @@ t.test('exit codes and words say what is wrong and what to do', async (t) => {
     ['not signed in', await outside.run(['ls']), 4, /berth login --server/],
     ['no server', await theCommand(t, null).run(['ls']), 4, /berth login --server URL/],
     ['bad token', await wrong.run(['ls']), 4, /invalid, expired or revoked/],
-    ['no answer', await theCommand(t, 'http://127.0.0.1:9', 'x').run(['ls']), 1, /berth doctor/],
+    [
+      'no answer',
+      await theCommand(t, 'http://127.0.0.1:9', 'x').run(['ls']),
+      1,
+      /^No answer from http:.*:9 yet.*\nberth: http:\/\/127.0.0.1:9 did not respond\.\n.*berth doctor/,
+    ],
     ['another machine', await run(['migrate']), 1, /npx berth migrate/],
   ] as const) {
     t.match([ran.code, ran.stderr], [code, words], name);
@@ -151,4 +157,5 @@ t.test('exit codes and words say what is wrong and what to do', async (t) => {
   }
   const json = await run(['stop', 'nothing', '-o', 'json']);
   t.match(JSON.parse(json.stderr), { error: /no container/, code: 'not_found' });
+  t.match(JSON.parse((await away).stderr), { error: /did not respond/, code: 'unreachable' });
 });

@@ -53,8 +53,19 @@ async function answered(asking: Promise<string>): Promise<string> {
   }
 }
 
-/** All of standard input: a secret or a file that is piped in. */
-export async function readAll(io: Io, maxBytes: number): Promise<string> {
+const NOTE_AFTER_MS = 1000;
+
+/** A secret that is piped in, in one line. Says what it waits for, once that takes a second. */
+export async function pipedSecret(io: Io, what: string, maxBytes: number): Promise<string> {
+  const note = setTimeout(() => io.err.write(`Waiting for the ${what} on standard input …\n`), NOTE_AFTER_MS);
+  try {
+    return (await readAll(io, maxBytes)).trim();
+  } finally {
+    clearTimeout(note);
+  }
+}
+
+async function readAll(io: Io, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of io.in as AsyncIterable<Buffer>) {

@@ -1,4 +1,4 @@
-import { Berth, BerthError, type Schemas } from '../../client/index.ts';
+import { Berth, BerthError, type BerthOptions, type Schemas } from '../../client/index.ts';
 import { USER_AGENT } from '../version.ts';
 
 const REFRESH_COOKIE = 'berth_refresh';
@@ -11,8 +11,8 @@ export type SignedIn = {
   readonly username: string;
 };
 
-export const anonymous = (server: string): Berth =>
-  new Berth({ server, token: null, headers: { 'user-agent': USER_AGENT } });
+export const anonymous = (server: string, options: BerthOptions = {}): Berth =>
+  new Berth({ ...options, server, token: null, headers: { 'user-agent': USER_AGENT } });
 
 export const startDeviceSignIn = async (berth: Berth, machine: string): Promise<Schemas['DeviceStarted']> =>
   answered(await berth.api.POST('/api/auth/device', { body: { machine } }));

@@ -4,17 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BerthError } from '../../client/index.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../cli-error.ts';
+import { notingFetch } from '../connect.ts';
 import { isTerminal } from '../io/io.ts';
 import { anonymous, pollDeviceSignIn, type SignedIn, startDeviceSignIn } from './auth-calls.ts';
 
 /** Signs in by a code, which a user who is signed in to the page confirms. */
 export async function signInByCode(cli: Cli, server: string): Promise<SignedIn> {
-  const berth = anonymous(server);
+  const berth = anonymous(server, { fetch: notingFetch(server, cli) });
   const started = await cli.progress(`Asking ${server}`, startDeviceSignIn(berth, machine()));
-  cli.notify(`Open  ${started.verification_url}\nCode  ${started.user_code}`);
-  if (opensBrowser(cli)) open(started.verification_url_complete);
   const until = Date.parse(started.expires_at);
   const left = () => Math.max(0, Math.ceil((until - Date.now()) / 60_000));
+  cli.notify(`Open  ${started.verification_url}\nCode  ${started.user_code}`);
+  cli.notify(`Sign in there and confirm the code, within ${left()} min.`);
+  if (opensBrowser(cli)) open(started.verification_url_complete);
   const waiting = polled(() => pollDeviceSignIn(berth, started.device_code), started.interval_seconds * 1000);
   return await cli.progress(() => `Waiting for the code to be confirmed, ${left()} min left`, waiting);
 }

@@ -12,7 +12,7 @@ export async function findContainer(cli: Cli, given: string | undefined): Promis
     return await berth.container(picked.db_id);
   }
   try {
-    return await berth.container(given);
+    return await cli.progress(`Asking ${berth.server}`, berth.container(given));
   } catch (error) {
     if (!(error instanceof BerthError) || error.code !== 'container_not_found') throw error;
     const names = (await berth.containers.list().all()).map(({ name }) => name);

@@ -37,12 +37,13 @@ export class BerthError extends Error {
   }
 }
 
-export const unreachable = (cause?: unknown): BerthError =>
-  new BerthError(0, 'unreachable', 'Berth did not respond', { cause });
+/** `server`: its address; empty for the page's own. */
+export const unreachable = (cause?: unknown, server = ''): BerthError =>
+  new BerthError(0, 'unreachable', `${server || 'Berth'} did not respond`, { cause });
 
 /** For a request that may have been carried out all the same. */
-export const unanswered = (cause?: unknown): BerthError =>
-  new BerthError(0, 'unanswered', 'Berth did not respond', { cause });
+export const unanswered = (cause?: unknown, server = ''): BerthError =>
+  new BerthError(0, 'unanswered', `${server || 'Berth'} did not respond`, { cause });
 
 export const hasStatus = (failure: unknown, status: number): boolean =>
   (failure as Partial<BerthError> | null)?.status === status;

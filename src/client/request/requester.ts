@@ -125,7 +125,8 @@ export class Requester {
       );
     } catch (cause) {
       signal?.throwIfAborted();
-      throw method === 'GET' || token === null ? unreachable(cause) : unanswered(cause);
+      const failure = method === 'GET' || token === null ? unreachable : unanswered;
+      throw failure(cause, this.server);
     }
     observer?.answered(askedAtMs);
     if (response.ok || options.anyStatus === true) return response;

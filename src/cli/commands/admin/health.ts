@@ -2,29 +2,31 @@ import { Option } from '@commander-js/extra-typings';
 import type { Schemas } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
+import { count } from '../../values/count.ts';
 import { ago, lengthText } from '../../values/times.ts';
 
 type ComponentHealth = Schemas['Health']['components'][number];
 type Outage = Schemas['Outage'];
 
+const USUAL_LIMIT = 50;
 const COMPONENTS = ['service', 'database', 'engine', 'image', 'disk', 'isolation', 'replicas'] as const;
 
 export const health = () =>
   command('health', 'Show the health of the service, or its outages')
     .option('--history', 'list the outages, newest first')
     .addOption(new Option('--component <component>', 'only its outages').choices(COMPONENTS))
-    .option('--limit <count>', 'how many outages; 50 if not given', Number)
+    .option('--limit <count>', 'how many outages; 50 if not given', count)
     .action(
-      withCli(async ({ berth, print, progress }, { history, component, limit = 50 }) => {
+      withCli(async ({ berth, print, progress }, { history, component, limit }) => {
         const { health } = berth().admin;
-        if (history === undefined && component === undefined) {
+        if ([history, component, limit].every((option) => option === undefined)) {
           const now = await progress('Asking the service', health.get());
           if (print.form === 'json') return print.text(JSON.stringify(now));
           return print.list(now.components, NOW);
         }
         const found: Outage[] = [];
         for await (const outage of health.history(component === undefined ? {} : { component })) {
-          if (found.length >= limit) break;
+          if (found.length >= (limit ?? USUAL_LIMIT)) break;
           found.push(outage);
         }
         print.list(found, HISTORY);

@@ -2,7 +2,9 @@ import { Berth } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
-import { readAll } from '../../io/prompts.ts';
+import { notingFetch } from '../../connect.ts';
+import { pipedSecret } from '../../io/prompts.ts';
+import { refused } from '../../options.ts';
 import { isInKeyring, saveSignIn } from '../../profiles/credentials.ts';
 import { signInByCode } from '../../profiles/device-login.ts';
 import type { Credential, Profile } from '../../profiles/hosts-file.ts';
@@ -11,6 +13,7 @@ import { isUnencrypted, serverAddress, targetOf } from '../../profiles/target.ts
 import { USER_AGENT } from '../../version.ts';
 
 const MAX_TOKEN_BYTES = 1024;
+const FROM_INPUT = 'Give the token on standard input: berth login --with-token < token.txt';
 const HELP = `
 Examples:
   berth login --server https://berth.example.com
@@ -26,6 +29,7 @@ where. Signing in again keeps it there, until --no-keyring.
 export const login = () =>
   command('login', 'Sign in with a code that you confirm in the browser')
     .option('--with-token', 'read an API token from standard input instead')
+    .addOption(refused('--token <token>', FROM_INPUT))
     .option('--keyring', 'keep the secret in the keyring of your desktop')
     .option('--no-keyring', 'keep it in the file')
     .addHelpText('after', HELP)
@@ -47,10 +51,9 @@ export const login = () =>
     );
 
 async function serverFor({ ask, hosts, io, options }: Cli): Promise<string> {
-  const { token: _ignored, ...where } = options;
   const saved = hosts.read();
-  const named = where.profile === undefined ? undefined : saved.profiles[where.profile];
-  const known = where.server ?? named?.server ?? (io.env['BERTH_SERVER'] || undefined);
+  const named = options.profile === undefined ? undefined : saved.profiles[options.profile];
+  const known = options.server ?? named?.server ?? (io.env['BERTH_SERVER'] || undefined);
   if (known !== undefined) return serverAddress(known);
   const current = targetOf(saved, {}, { env: {} });
   if (current !== null) return current.server;
@@ -73,9 +76,17 @@ async function byCode(cli: Cli, server: string): Promise<NewProfile> {
 
 async function byToken(cli: Cli, server: string): Promise<NewProfile> {
   if (cli.ask.possible) cli.notify('Paste the API token, then press Enter.');
-  const token = cli.ask.possible ? await cli.ask.secret('Token: ') : await readAll(cli.io, MAX_TOKEN_BYTES);
-  const credential = { kind: 'api_token', token: token.trim() } as const;
-  const berth = new Berth({ server, token: credential.token, headers: { 'user-agent': USER_AGENT } });
+  const token = cli.ask.possible
+    ? (await cli.ask.secret('Token: ')).trim()
+    : await pipedSecret(cli.io, 'API token', MAX_TOKEN_BYTES);
+  if (token === '') throw usageError('No token was given.', FROM_INPUT);
+  const credential = { kind: 'api_token', token } as const;
+  const berth = new Berth({
+    server,
+    token: credential.token,
+    headers: { 'user-agent': USER_AGENT },
+    fetch: notingFetch(server, cli),
+  });
   const { user } = await cli.progress('Checking the token', berth.tokens.validate());
   return { server, username: user.username, credential };
 }

@@ -66,7 +66,7 @@ async function endSession(cli: Cli, target: OfProfile): Promise<boolean> {
     return false;
   }
   try {
-    await connect(target, cli.hosts).api.POST('/api/auth/logout');
+    await connect(target, cli).api.POST('/api/auth/logout');
     return true;
   } catch (error) {
     if (isOf(error, 'not_signed_in')) return true;

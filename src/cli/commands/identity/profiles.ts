@@ -1,5 +1,6 @@
 import { command, group, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
+import { refused } from '../../options.ts';
 import { isInKeyring, kindOf } from '../../profiles/credentials.ts';
 import { unknownProfile } from '../../profiles/target.ts';
 
@@ -17,6 +18,9 @@ export const profiles = () => group('profiles', 'Saved sign-ins to several serve
 const list = () =>
   command('ls', 'List the saved sign-ins')
     .alias('list')
+    .addOption(refused('--server <url>'))
+    .addOption(refused('--token <token>'))
+    .addOption(refused('--profile <name>'))
     .action(
       withCli(async ({ hosts, print }) => {
         const { current, profiles: saved } = hosts.read();
@@ -33,6 +37,9 @@ const list = () =>
 const use = () =>
   command('use', 'Choose the sign-in to use when none is given')
     .argument('<profile>', 'its name')
+    .addOption(refused('--server <url>'))
+    .addOption(refused('--token <token>'))
+    .addOption(refused('--profile <name>', 'Give its name alone: berth profiles use NAME'))
     .action(
       withCli(async ({ hosts, notify }, name) => {
         const { profiles: saved } = await hosts.update((before) => {

@@ -1,6 +1,6 @@
 import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
-import { readAll } from '../../io/prompts.ts';
+import { pipedSecret } from '../../io/prompts.ts';
 
 const MAX_BYTES = 1024;
 
@@ -8,9 +8,13 @@ export const unlock = () =>
   command('unlock', 'Unlock your session with the passcode of the screen lock').action(
     withCli(async (cli) => {
       const { ask, io } = cli;
-      const given = ask.possible ? await ask.secret('Passcode: ') : (await readAll(io, MAX_BYTES)).trim();
-      if (given === '') throw usageError('No passcode was given.');
-      await cli.berth().api.POST('/api/sessions/unlock', { body: { passcode: given } });
+      const { api } = cli.berth();
+      const given = ask.possible
+        ? await ask.secret('Passcode: ')
+        : await pipedSecret(io, 'passcode', MAX_BYTES);
+      if (given === '')
+        throw usageError('No passcode was given.', 'For example: berth unlock < passcode.txt');
+      await api.POST('/api/sessions/unlock', { body: { passcode: given } });
       cli.notify('Unlocked.');
     }),
   );

@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import type { Process } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { ProgramEnd } from '../../cli-error.ts';
@@ -18,7 +19,11 @@ export const attach = () =>
   command('attach', 'Follow the output of a process, or use its terminal')
     .argument('<container>', 'its name or id')
     .argument('[process]', 'its name or id')
-    .option('-i, --stdin', 'pass standard input to it, and close its input at the end')
+    .addOption(
+      new Option('-i, --stdin', 'pass standard input to it, and close its input at the end').conflicts(
+        'follow',
+      ),
+    )
     .option('--no-follow', 'print only the output so far')
     .addOption(detachKeyOption())
     .addHelpText('after', HELP)

@@ -1,9 +1,9 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type KnownNames, sentenceText } from '../../../client/audit/sentence.ts';
 import { auditSentence, containersIn, namesIn } from '../../../client/audit/sentences.ts';
 import { type Berth, hasStatus, type List, type Schemas } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
+import { count } from '../../values/count.ts';
 import { pointInTime } from '../../values/times.ts';
 import { onTheService } from './migrate.ts';
 
@@ -55,11 +55,6 @@ const verify = () =>
     .action(() => {
       throw onTheService('audit verify');
     });
-
-function count(text: string): number {
-  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Give a whole number above 0.');
-  return Number(text);
-}
 
 async function first(list: List<AuditRecord>, limit: number): Promise<AuditRecord[]> {
   const records: AuditRecord[] = [];

@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import type { ConnectionState, Terminal, TerminalEnd, TerminalResume } from '../../../client/index.ts';
 import type { ServerFrame } from '../../../protocol/terminal-frames.ts';
 import type { Cli } from '../../cli.ts';
@@ -25,7 +26,7 @@ export const shell = () =>
   command('shell', 'Open a terminal in a container')
     .argument('[container]', 'its name or id')
     .option('--session <name>', 'which of its terminals; all but main end a minute after they are left', MAIN)
-    .option('--new', 'end what runs in it, and start a new shell')
+    .addOption(new Option('--new', 'end what runs in it, and start a new shell').conflicts('watch'))
     .option('--watch', 'watch without typing')
     .addOption(detachKeyOption())
     .addHelpText('after', HELP)

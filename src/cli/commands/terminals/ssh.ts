@@ -12,6 +12,7 @@ export const ssh = () =>
     .option('--stdio', 'carry an SSH connection on standard input and output, as a ProxyCommand')
     .action(
       withCli(async (cli, given, words, { stdio = false }) => {
+        if (stdio && words.length > 0) throw usageError('Give --stdio or a program, not both.');
         if (stdio) return await carry(cli, given);
         throw new ProgramEnd(await runSsh(cli, await findContainer(cli, given), { command: words }));
       }),

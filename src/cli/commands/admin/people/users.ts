@@ -61,7 +61,8 @@ const set = () =>
     .action(
       withCli(async (cli, given, { role, tier, ends }) => {
         const change = rightsOf(role, tier, ends);
-        if (Object.keys(change).length === 0) throw usageError('No change was given.');
+        if (Object.keys(change).length === 0)
+          throw usageError('No change was given.', 'For example: berth admin users set ada --tier pro');
         await update(cli, given, change, 'changed');
       }),
     );

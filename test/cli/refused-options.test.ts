@@ -1,0 +1,50 @@
+import { PassThrough } from 'node:stream';
+import t from 'tap';
+import type { Io } from '../../src/cli/io/io.ts';
+import { pipedSecret } from '../../src/cli/io/prompts.ts';
+import { waitFor } from '../support/patience.ts';
+import { theCommand } from '../support/service/command.ts';
+
+/** No service answers there: a command that asks it ends with another code. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+t.test('an option that would change nothing is refused before anything is done', async (t) => {
+  const { run } = theCommand(t, NOWHERE, 'x');
+  for (const [line, words] of [
+    ['profiles ls --server https://one.example.org', /^berth: berth profiles ls does not take --server\./],
+    ['--profile one profiles use two', /does not take --profile\.\nGive its name alone/],
+    ['completion bash --token x', /completion does not take --token/],
+    ['ssh --stdio dev -- ls', /--stdio or a program/],
+    ['attach dev web --stdin --no-follow', /'-i, --stdin' cannot be used with option '--no-follow'/],
+    ['shell dev --new --watch', /'--new' cannot be used with option '--watch'/],
+    ['exec --tty --no-stdin dev -- sh', /--tty or --no-stdin/],
+    ['exec --tty -o json dev -- sh', /--tty or --output/],
+    ['create dev --on-idle stop', /--idle with --on-idle/],
+    ['admin health --limit many', /whole number above 0/],
+  ] as const)
+    t.match(await run(line.split(' ')), { code: 2, stdout: '', stderr: words }, line);
+});
+
+t.test('login says at once that it reads no token from its arguments', async (t) => {
+  const token = `svc_${'1'.repeat(64)}`;
+  const { run } = theCommand(t, NOWHERE);
+  for (const line of [`login --token ${token}`, `--token ${token} login --with-token`]) {
+    const { code, stderr } = await run(line.split(' '));
+    t.match([code, stderr], [2, /login does not take --token\.\nGive .* --with-token < /], line);
+    t.notMatch(stderr, token);
+  }
+  const empty = await run(['login', '--with-token'], '\n');
+  t.match(empty, { code: 2, stderr: /No token was given\.\n.* --with-token < / });
+});
+
+t.test('no secret is asked for before a service is known', async (t) => {
+  t.match(await theCommand(t, null).run(['unlock'], '1234'), { code: 4, stderr: /No server is known/ });
+});
+
+t.test('a secret that does not come is asked for, where standard input is no terminal', async (t) => {
+  const [input, err] = [new PassThrough(), new PassThrough()];
+  const secret = pipedSecret({ in: input, err } as unknown as Io, 'passcode', 100);
+  await waitFor(() => /^Waiting for the passcode on standard input …\n$/.test(`${err.read() ?? ''}`));
+  input.end('1234\n');
+  t.equal(await secret, '1234');
+});
