@@ -81,6 +81,16 @@ export const toastWarning = (title: string, next: string, action: ToastAction | 
 
 export const toastError = (title: string, next: string): number => show('error', title, next);
 
+/** Says what was done, or why it was not; never throws. `failed` is like `what` of `toastFailure`. */
+export async function toastOutcome(work: Promise<unknown>, done: string, failed?: string): Promise<void> {
+  try {
+    await work;
+    toastOk(done);
+  } catch (failure) {
+    toastFailure(failure, failed);
+  }
+}
+
 /** `what`: what did not come about, said where the failure has no better words. */
 export function toastFailure(failure: unknown, what?: string): void {
   const { title: known, next, link } = explain(failure, engineIsDown());

@@ -3,7 +3,7 @@ import { closeTerminal, listTerminals } from '../../api/admin.ts';
 import type { OpenTerminal } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago, at, plural } from '../../lib/format/format.ts';
-import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { toastOutcome } from '../../state/toasts.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { usePolled } from '../../ui/hooks/use-loaded.ts';
@@ -17,12 +17,7 @@ export function OpenTerminals() {
   const { value, failure, reload } = usePolled(listTerminals, EVERY_MS);
   const [asked, setAsked] = useState<OpenTerminal | null>(null);
   const close = async ({ id, username, container_name }: OpenTerminal): Promise<void> => {
-    try {
-      await closeTerminal(id);
-      toastOk(`The terminal of ${username} in ${container_name} is closed`);
-    } catch (reason) {
-      toastFailure(reason);
-    }
+    await toastOutcome(closeTerminal(id), `The terminal of ${username} in ${container_name} is closed`);
     await reload();
   };
   return (

@@ -7,7 +7,7 @@ import {
   listAudit,
 } from '../../api/audit.ts';
 import { saveFile } from '../../lib/browser/save-file.ts';
-import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { toastOutcome } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { usePages } from '../../ui/hooks/use-pages.ts';
 import { LoadProblem } from '../../ui/problem.tsx';
@@ -48,12 +48,9 @@ function Exports({ of, filter }: { of: AuditOf; filter: AuditFilter }) {
   const [busy, setBusy] = useState<ExportFormat | null>(null);
   const save = async (format: ExportFormat): Promise<void> => {
     setBusy(format);
-    try {
-      saveFile(await exportAudit(of, filter, format), `audit.${format}`);
-      toastOk(`audit.${format} is saved`);
-    } catch (failure) {
-      toastFailure(failure);
-    }
+    const name = `audit.${format}`;
+    const work = exportAudit(of, filter, format).then((file) => saveFile(file, name));
+    await toastOutcome(work, `${name} is saved`);
     setBusy(null);
   };
   return (

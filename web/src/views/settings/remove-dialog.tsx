@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { toastOutcome } from '../../state/toasts.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 
 type RemovalProps = {
@@ -16,12 +16,7 @@ type RemovalProps = {
 /** Asks for confirmation before a removal, and reports its outcome. */
 export function Removal({ title, action, done, work, onDone, onClose, children }: RemovalProps) {
   const remove = async (): Promise<void> => {
-    try {
-      await work();
-      toastOk(done);
-    } catch (failure) {
-      toastFailure(failure);
-    }
+    await toastOutcome(work(), done);
     onDone();
   };
   return (

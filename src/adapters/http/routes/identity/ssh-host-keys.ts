@@ -1,7 +1,10 @@
 import type { SshAccess } from '../../../../app/terminals/ssh/ssh-access.ts';
 import { operation } from '../../open-api/route-schema.ts';
+import { bodyOf } from '../../replies/bodies.ts';
 import { SshHostKeysBody } from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
+
+const toBody = bodyOf(SshHostKeysBody);
 
 export const sshHostKeyRoutes =
   (access: Pick<SshAccess, 'describe'>): Routes =>
@@ -12,18 +15,6 @@ export const sshHostKeyRoutes =
         config: { scope: 'public', failure: 'failed to read ssh host keys' },
         response: { 200: SshHostKeysBody },
       }),
-      async () => {
-        const { host, port, keys } = await access.describe();
-        return {
-          host,
-          port,
-          keys: keys.map(({ type, publicKey, fingerprint, knownHostsLine }) => ({
-            type,
-            public_key: publicKey,
-            fingerprint,
-            known_hosts_line: knownHostsLine,
-          })),
-        };
-      },
+      async () => toBody(await access.describe()),
     );
   };

@@ -1,6 +1,6 @@
 import { deleteContainerOf, restoreContainerOf, stopContainerOf } from '../../../api/admin.ts';
 import type { Container } from '../../../api/types.ts';
-import { toastFailure, toastOk } from '../../../state/toasts.ts';
+import { toastOk, toastOutcome } from '../../../state/toasts.ts';
 import { Confirm } from '../../../ui/confirm.tsx';
 import { ConfirmedDialog } from '../people/confirmed-dialog.tsx';
 import type { ActDialogProps } from './act-dialog-props.ts';
@@ -26,12 +26,7 @@ export function ActDialog({ act, ...props }: ActDialogProps & { readonly act: Ad
 const whose = ({ name, owner }: Container): string => `${name} of ${owner.username}`;
 
 async function run(work: Promise<unknown>, done: string, failed: string, after: () => void): Promise<void> {
-  try {
-    await work;
-    toastOk(done);
-  } catch (failure) {
-    toastFailure(failure, failed);
-  }
+  await toastOutcome(work, done, failed);
   after();
 }
 

@@ -7,7 +7,7 @@ import {
 import type { Invitation, ResetLink } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { onDay, within } from '../../../lib/format/format.ts';
-import { toastFailure, toastOk } from '../../../state/toasts.ts';
+import { toastOutcome } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
@@ -51,12 +51,7 @@ export const useOpenLinks = () => useLoaded(openLinks);
 
 export function OpenLinks({ list }: { readonly list: ReturnType<typeof useOpenLinks> }) {
   const withdraw = async (link: OpenLink): Promise<void> => {
-    try {
-      await link.withdraw();
-      toastOk('Link withdrawn');
-    } catch (failure) {
-      toastFailure(failure);
-    }
+    await toastOutcome(link.withdraw(), 'Link withdrawn');
     await list.reload();
   };
   return (

@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify';
 import type { ContainerAccess } from '../../../../../app/containers/inside/container-access.ts';
 import type { UsageBesideLimits } from '../../../../../app/containers/inside/insight.ts';
 import type { OutputReservation, OutputSlots } from '../../../../../app/terminals/output/output-slots.ts';
-import type { LossReport } from '../../../../../domain/containers/layer/loss-report.ts';
 import { orThrow } from '../../../errors.ts';
 import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
+import { bodyOf } from '../../../replies/bodies.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import { ChangesBody, LogsQuery, PortsBody, StatsBody } from '../../../schema/containers/insight.ts';
 import type { Routes } from '../../../server.ts';
@@ -125,17 +125,4 @@ const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   pids: { used: usage.pids, limit: usage.maxProcesses },
 });
 
-export const toChangesBody = (report: LossReport): ChangesBody => ({
-  packages: [...report.packages],
-  package_count: report.packageCount,
-  files: report.files.map(({ path, added, changed, removed, sizeBytes, disposable }) => ({
-    path,
-    added,
-    changed,
-    removed,
-    size_bytes: sizeBytes,
-    disposable,
-  })),
-  layer_bytes: report.layerBytes,
-  complete: report.complete,
-});
+export const toChangesBody = bodyOf(ChangesBody);
