@@ -5,6 +5,11 @@ type Words<List extends string> = List extends `${infer Word} ${infer Rest}` ? W
 
 type Writable<Value> = Value extends readonly (infer Item)[] ? Item[] : Value;
 
+/** The columns of a value's properties. */
+export type ColumnsOf<Value> = {
+  -readonly [Name in keyof Value & string as SnakeCase<Name>]: Writable<Value[Name]>;
+};
+
 const pairsOf = (lists: readonly string[]) =>
   lists.flatMap((list) => list.split(' ')).map((name) => [name, snakeCase(name)] as const);
 

@@ -60,7 +60,7 @@ export type ContainersTable = {
   warned_at: Date | null;
 };
 
-export type ContainerActivityTable = { db_id: string; kind: string; last_at: Date };
+type ContainerActivityTable = { db_id: string; kind: string; last_at: Date };
 
 export type AgentsTable = {
   db_id: string;
@@ -73,9 +73,9 @@ export type AgentsTable = {
   last_seen_at: Defaulted<Date>;
 };
 
-export type AgentEnrolmentsTable = { code_hash: Buffer; user_id: string; expires_at: Date };
+type AgentEnrolmentsTable = { code_hash: Buffer; user_id: string; expires_at: Date };
 
-export type LayerImagesTable = {
+type LayerImagesTable = {
   db_id: string;
   image: string;
   changes: Json<LossReport | null> | null;
@@ -200,4 +200,18 @@ export type CommandRunsTable = {
   output_bytes: Generated<number | null>;
   left_at: Generated<Date | null>;
   left_as: Generated<'abandoned' | 'unknown' | null>;
+};
+
+export type ContainerTables = {
+  operations: OperationsTable;
+  warm_pool: WarmPoolTable;
+  containers: ContainersTable;
+  container_activity: ContainerActivityTable;
+  agents: AgentsTable;
+  agent_enrolments: AgentEnrolmentsTable;
+  carried_images: LayerImagesTable;
+  snapshots: SnapshotsTable;
+  processes: ProcessesTable;
+  process_outputs: ProcessOutputsTable;
+  command_runs: CommandRunsTable;
 };

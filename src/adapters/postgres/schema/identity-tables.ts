@@ -44,7 +44,7 @@ export type SessionsTable = {
   barred_until: Date | null;
 };
 
-export type RefreshTokensTable = {
+type RefreshTokensTable = {
   hash: Buffer;
   session_id: string;
   created_at: Generated<Date>;
@@ -60,7 +60,7 @@ export type TotpFactorsTable = {
   last_step: Generated<number>;
 };
 
-export type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
+type RecoveryCodesTable = { user_id: string; hash: Buffer; used_at: Date | null };
 
 export type PasskeysTable = {
   id: Generated<string>;
@@ -76,7 +76,7 @@ export type PasskeysTable = {
   last_used_at: Date | null;
 };
 
-export type PendingProofsTable = {
+type PendingProofsTable = {
   hash: Buffer;
   purpose: PendingPurpose;
   user_id: string | null;
@@ -126,7 +126,7 @@ export type UserRemovalsTable = {
   requested_at: Generated<Date>;
 };
 
-export type FailuresTable = { key: Buffer; count: number; at: Date };
+type FailuresTable = { key: Buffer; count: number; at: Date };
 
 export type ApiTokensTable = {
   id: Generated<string>;
@@ -147,9 +147,9 @@ export type ApiTokensTable = {
   revoked_reason: TokenEnd | null;
 };
 
-export type RequestCountsTable = { key: string; minute: number; count: number };
+type RequestCountsTable = { key: string; minute: number; count: number };
 
-export type IdempotencyKeysTable = {
+type IdempotencyKeysTable = {
   user_id: string;
   route: string;
   key: string;
@@ -173,9 +173,28 @@ export type SshKeysTable = {
   last_used_at: Date | null;
 };
 
-export type SshHostKeysTable = {
+type SshHostKeysTable = {
   type: string;
   public_key: string;
   sealed_private_key: Buffer;
   created_at: Generated<Date>;
+};
+
+export type IdentityTables = {
+  users: UsersTable;
+  sessions: SessionsTable;
+  refresh_tokens: RefreshTokensTable;
+  totp_factors: TotpFactorsTable;
+  recovery_codes: RecoveryCodesTable;
+  passkeys: PasskeysTable;
+  pending_proofs: PendingProofsTable;
+  device_sign_ins: DeviceSignInsTable;
+  account_links: AccountLinksTable;
+  user_removals: UserRemovalsTable;
+  failures: FailuresTable;
+  api_tokens: ApiTokensTable;
+  request_counts: RequestCountsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  ssh_keys: SshKeysTable;
+  ssh_host_keys: SshHostKeysTable;
 };

@@ -40,7 +40,7 @@ export type StoredProviderSession = Omit<ProviderSession, 'sealedIdToken'> & {
   readonly sealedIdToken: string | null;
 };
 
-export type ProviderSessionsTable = {
+type ProviderSessionsTable = {
   session_id: string;
   issuer: string;
   subject: string;
@@ -48,4 +48,11 @@ export type ProviderSessionsTable = {
   sealed_id_token: Buffer | null;
 };
 
-export type UsedLogoutTokensTable = { hash: Buffer; expires_at: Date };
+type UsedLogoutTokensTable = { hash: Buffer; expires_at: Date };
+
+export type OpenIdTables = {
+  identities: IdentitiesTable;
+  provider_sign_ins: ProviderSignInsTable;
+  provider_sessions: ProviderSessionsTable;
+  used_logout_tokens: UsedLogoutTokensTable;
+};

@@ -32,3 +32,9 @@ export type HealthOutagesTable = {
   created_at: Date;
   ended_at: Date | null;
 };
+
+export type ServiceTables = {
+  announcements: AnnouncementsTable;
+  replica_reports: ReplicaReportsTable;
+  health_outages: HealthOutagesTable;
+};

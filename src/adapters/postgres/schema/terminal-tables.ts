@@ -41,7 +41,7 @@ export type RecordingsTable = {
   seen_at: Defaulted<Date>;
 };
 
-export type TerminalLeasesTable = {
+type TerminalLeasesTable = {
   stream: string;
   container_id: string;
   runtime_id: string;
@@ -51,7 +51,7 @@ export type TerminalLeasesTable = {
   is_ending: Defaulted<boolean>;
 };
 
-export type ReplicaRunsTable = { run: string; seen_at: Date };
+type ReplicaRunsTable = { run: string; seen_at: Date };
 
 export type CollaborationsTable = {
   id: string;
@@ -67,7 +67,7 @@ export type CollaborationsTable = {
   owner_rows: number | null;
 };
 
-export type CollaborationParticipantsTable = {
+type CollaborationParticipantsTable = {
   collaboration_id: string;
   user_id: string;
   joined_at: Generated<Date>;
@@ -76,4 +76,13 @@ export type CollaborationParticipantsTable = {
   left_at: Date | null;
   /** When the owner removed them. */
   removed_at: Generated<Date | null>;
+};
+
+export type TerminalTables = {
+  terminal_records: TerminalRecordsTable;
+  recordings: RecordingsTable;
+  terminal_holds: TerminalLeasesTable;
+  replica_runs: ReplicaRunsTable;
+  collaborations: CollaborationsTable;
+  collaboration_participants: CollaborationParticipantsTable;
 };
