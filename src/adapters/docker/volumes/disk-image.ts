@@ -54,10 +54,10 @@ export type VolumeImages = {
   close(): Promise<void>;
 };
 
-export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
-  const at = (volume: string): string => join(mounts, named(volume));
-  const imageOf = (volume: string): string => join(images, `${named(volume)}.img`);
-  const locked = async (
+/** Runs scripts on images, one at a time on each. */
+const lockedScripts =
+  ({ images, mounts }: ImagePlaces) =>
+  async (
     volume: string,
     image: string,
     script: string,
@@ -73,6 +73,12 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
     if (code !== 0) throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim());
     return stdout;
   };
+
+export function volumeImages(places: ImagePlaces): VolumeImages {
+  const { images, mounts } = places;
+  const at = (volume: string): string => join(mounts, named(volume));
+  const imageOf = (volume: string): string => join(images, `${named(volume)}.img`);
+  const locked = lockedScripts(places);
   const unmount: VolumeImages['unmount'] = async (volume, image) => {
     await locked(volume, image, UNMOUNT_IMAGE, [at(volume)]);
   };

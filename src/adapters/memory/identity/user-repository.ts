@@ -15,15 +15,14 @@ function changeUser(state: MemoryState, id: string, to: Partial<StoredUser>): St
 }
 
 export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository => ({
-  async insert({ passwordHash, ...person }) {
-    if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
-    if (state.users.some((user) => isThere(user) && same(user.username, person.username)))
-      return { taken: 'username' };
-    const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
-    state.users.push({ ...user, passwordHash, disabledReason: null, deletedAt: null });
-    return { user };
-  },
+  ...userReads(state, clock),
+  ...userChanges(state, clock),
+});
 
+const userReads = (
+  state: MemoryState,
+  clock: Clock,
+): Pick<UserRepository, 'findById' | 'findForLogin' | 'lockForSignIn' | 'lockAdmins' | 'lock'> => ({
   async findById(id) {
     const found = state.users.find((user) => user.id === id && isThere(user));
     return found === undefined ? null : withoutPassword(found);
@@ -39,6 +38,25 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
   async lockForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
     return found === undefined ? null : withPassword(found, clock.now());
+  },
+
+  lockAdmins: async () =>
+    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
+
+  lock: async (id) => state.users.some((user) => user.id === id && isThere(user)),
+});
+
+const userChanges = (
+  state: MemoryState,
+  clock: Clock,
+): Omit<UserRepository, keyof ReturnType<typeof userReads>> => ({
+  async insert({ passwordHash, ...person }) {
+    if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
+    if (state.users.some((user) => isThere(user) && same(user.username, person.username)))
+      return { taken: 'username' };
+    const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
+    state.users.push({ ...user, passwordHash, disabledReason: null, deletedAt: null });
+    return { user };
   },
 
   async rename(id, username) {
@@ -57,9 +75,6 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
 
   setPassword: async (id, passwordHash) => void changeUser(state, id, { passwordHash }),
 
-  lockAdmins: async () =>
-    state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
-
   async change(id, { disabled, ...to }) {
     const found = state.users.find((user) => user.id === id);
     if (found === undefined) return null;
@@ -71,8 +86,6 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     });
     return changed === undefined ? null : withoutPassword(changed);
   },
-
-  lock: async (id) => state.users.some((user) => user.id === id && isThere(user)),
 });
 
 type StoredUser = MemoryState['users'][number];

@@ -25,12 +25,11 @@ const SHOWN = [
   'uses_left',
 ] as const;
 
-export const postgresTokens = (db: Db): TokenRepository => ({
-  async insert(token) {
-    const query = db.insertInto('api_tokens').values(toRow(token)).returning(SHOWN);
-    return toToken(await query.executeTakeFirstOrThrow());
-  },
+export const postgresTokens = (db: Db): TokenRepository => ({ ...tokenReads(db), ...tokenChanges(db) });
 
+const tokenReads = (
+  db: Db,
+): Pick<TokenRepository, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
   async count(userId) {
     const live = sql<number>`count(*) filter (
       where revoked_at is null and coalesce(expires_at > now(), true) and coalesce(uses_left > 0, true)
@@ -50,6 +49,13 @@ export const postgresTokens = (db: Db): TokenRepository => ({
   findWithUser: (hashes) => findWithUsers(db, sql`t.hash = any(${hashes}::bytea[])`),
 
   findAllByIdWithUser: (ids) => findWithUsers(db, sql`t.id = any(${ids}::uuid[])`),
+});
+
+const tokenChanges = (db: Db): Omit<TokenRepository, keyof ReturnType<typeof tokenReads>> => ({
+  async insert(token) {
+    const query = db.insertInto('api_tokens').values(toRow(token)).returning(SHOWN);
+    return toToken(await query.executeTakeFirstOrThrow());
+  },
 
   revoke: (id, userId) => revoke(db, id, userId),
 

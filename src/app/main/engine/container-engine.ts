@@ -1,9 +1,10 @@
 import type { Engine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
+import type { Logger } from '../../../ports/logger.ts';
 import { type Parts, PREPARING } from '../health/readiness.ts';
 import type { SparingLog } from '../process/sparing-log.ts';
 import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
-import { type EngineParts, engineSlot } from './engine-ports.ts';
+import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_TESTED } from './isolation-check.ts';
 import { keepIsolation } from './isolation-upkeep.ts';
@@ -52,15 +53,11 @@ export async function useEngine(
   let searching: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
-  const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
-  const stopSpreading = repeat(SPREAD_EVERY_MS, () => slot.spread(), log);
-  const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot.runtime.ping), log);
+  const stopCare = careFor(() => engine, slot, log);
   stopWith(async () => {
     clearTimeout(timer);
     unwatch();
-    await stopReviving();
-    await stopSpreading();
-    await stopDescribing();
+    await stopCare();
     await isolation.stop();
     await Promise.all([searching, preparing]);
     await engine.stop();
@@ -100,6 +97,18 @@ export async function useEngine(
   };
   await bringUp();
   return { ...slot, parts };
+}
+
+/** Starts the repeated work on the engine in use; the result ends it. */
+function careFor(engine: () => Engine, slot: EngineSlot, log: Logger): () => Promise<void> {
+  const stops = [
+    repeat(REVIVE_EVERY_MS, () => revive(engine(), slot.runtime.ping), log),
+    repeat(SPREAD_EVERY_MS, () => slot.spread(), log),
+    repeat(SPACE_EVERY_MS, () => slot.describe(), log),
+  ];
+  return async () => {
+    for (const stop of stops) await stop();
+  };
 }
 
 /**
