@@ -135,7 +135,9 @@ await t.test('a drained node: its containers stop, and are refused until it is b
   const { dbId: other } = await aContainerWithCanary(call, 'meanwhile');
   t.not((await taskContainers(cluster, other))[0]?.node, node);
   await available('active');
-  t.equal((await call('POST', `${url}/start`)).status, 200);
+  // Berth asks for the nodes once a second.
+  const start = async (): Promise<number> => (await call('POST', `${url}/start`)).status;
+  t.equal(await eventually(start, (seen) => seen === 200, PATIENT), 200);
   t.equal(await inside(call, dbId, 'cat canary'), 'again\n');
 });
 

@@ -29,13 +29,18 @@ type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
 
 const urlOf = ({ address }: StandIn): string => `http://127.0.0.1:${address.port}`;
 
-function runtimeAt(one: StandIn, two: StandIn, toolsImage: string | null) {
+function runtimeAt(
+  one: StandIn,
+  two: StandIn,
+  toolsImage: string | null,
+  byNode: Readonly<Record<string, string>> = { [FIRST]: urlOf(one) },
+) {
   const swarm = openSwarm(dockerAt(one.address), {
     instanceId: 'an-installation',
     node: 'local',
     disk: COUNTED,
     toolsImage,
-    addresses: { template: urlOf(two), byNode: { [FIRST]: urlOf(one) }, certPath: null },
+    addresses: { template: urlOf(two), byNode, certPath: null },
     processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
     patience: { startSeconds: 10, endSeconds: 10 },
   });
@@ -149,6 +154,16 @@ t.test('no container starts on a node without its rules', async (t) => {
   await runtime.create(aSpec(IMAGE));
   t.same(nodeOf(one.configs), [FIRST, SECOND]);
   t.match(two.execs.join('\n'), /-d 203\.0\.113\.2 -j DROP/, 'public addresses of nodes are closed');
+});
+
+t.test('work on a node is done by its own engine, whichever manager answers for the swarm', async (t) => {
+  const { one, spec } = await scene(t);
+  // Behind the address of the manager may be another one tomorrow.
+  const itself = await standInSwarm(FIRST);
+  t.teardown(itself.close);
+  const byNode = { [FIRST]: urlOf(itself) };
+  await runtimeAt(one, itself, null, byNode).create(spec);
+  t.same([one.services.size, one.volumes.size, itself.volumes.size], [1, 0, 1]);
 });
 
 t.test('an image goes to a node that can run it, and to no other', async (t) => {
