@@ -78,6 +78,13 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     await page.getByText(/^Berth is not responding/).waitFor({ state: 'detached' });
     await context.setOffline(true);
     await shown(page, /^You are offline/);
+    let failed = 0;
+    page.on('requestfailed', (request) => {
+      if (request.url().includes('/api/containers?')) failed += 1;
+    });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await waitFor(() => failed >= 2, { what: () => `the list is read, and read again: ${failed}` });
+    t.equal(await page.locator('.problem').count(), 0, 'once, not again above the list');
     await context.setOffline(false);
     await page.getByText(/^You are offline/).waitFor({ state: 'detached' });
   });

@@ -76,3 +76,25 @@ export async function answering(
     });
   });
 }
+
+/** A socket of the page that a scene can lose: the page then gets no other. */
+export function losable(path: RegExp): {
+  readonly before: (page: Page) => Promise<void>;
+  readonly lose: (page: Page) => void;
+} {
+  const lost = new WeakSet<Page>();
+  const open = new WeakMap<Page, Set<() => void>>();
+  return {
+    before: (page) =>
+      page.routeWebSocket(path, (socket) => {
+        const close = (): void => void socket.close({ code: 1011, reason: 'test' });
+        if (lost.has(page)) return close();
+        open.set(page, (open.get(page) ?? new Set()).add(close));
+        socket.connectToServer();
+      }),
+    lose(page) {
+      lost.add(page);
+      for (const close of open.get(page) ?? []) close();
+    },
+  };
+}

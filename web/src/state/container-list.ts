@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import * as api from '../api/containers/containers.ts';
-import { BerthError } from '../api/errors.ts';
+import { hasStatus } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
 import { isSettled } from '../lib/outcome.ts';
 import { type ChangedContainer, watch } from './events.ts';
@@ -75,7 +75,10 @@ async function readList(): Promise<void> {
     if (JSON.stringify(now) !== JSON.stringify(loaded.value)) loaded.value = now;
     listFailure.value = null;
   } catch (failure) {
-    if (!(failure instanceof BerthError && failure.status === 401)) listFailure.value = failure;
+    const isLoaded = loaded.value?.query === query;
+    // why: the sign-in page says that the session ended, and a banner that the service is out of reach
+    if (hasStatus(failure, 401) || (hasStatus(failure, 0) && isLoaded)) return;
+    listFailure.value = failure;
   }
 }
 

@@ -191,7 +191,7 @@ export async function update(container: Container, body: ContainerChange): Promi
   const rest = await request(
     requested,
     () => api.updateContainer(container.db_id, body),
-    ({ restarted }) => toastOk(restarted ? `${name} is running with its new limits` : `${name} is saved`),
+    ({ restarted }) => toastOk(restarted ? `${name} is running with its new limits` : `${name} saved`),
   );
   void whileShown(requested, rest);
 }

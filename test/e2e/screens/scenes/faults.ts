@@ -1,11 +1,13 @@
 import type { Route } from 'playwright-core';
-import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import { answering, choosing, losable, press, type Scene, seeing } from '../scene.ts';
 
 const engineDown = (words: object) => (body: Record<string, unknown>) => ({
   ...body,
   status: 'degraded',
   parts: { ...(body['parts'] as object), engine: { status: 'down', ...words } },
 });
+
+const EVENTS = losable(/\/api\/events/);
 
 /** What the page says when the service or its engine fails. */
 export const FAULTS: readonly Scene[] = [
@@ -33,10 +35,11 @@ export const FAULTS: readonly Scene[] = [
   {
     name: 'banner-unreachable',
     route: '/',
+    before: EVENTS.before,
     shows: 'web-api',
     steps: async (page) => {
-      await page.route(/\/api\//, (route) => route.abort());
-      await page.locator('.row-name').first().waitFor();
+      await page.route(/\/(api\/|readyz)/, (route) => route.abort());
+      EVENTS.lose(page);
       await seeing(page, /Berth is not responding/);
     },
     expects: /ERR_FAILED/,

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
 import { PROMPT, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
 import { openShop } from '../../../support/browser/shop.ts';
-import { answering, askingFrom, button, type Scene, seeing } from '../scene.ts';
+import { answering, askingFrom, button, losable, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
 const TERMINAL = /\/api\/containers\/[^/]+\/terminal/;
@@ -23,16 +23,7 @@ const closedBy =
       socket.connectToServer().onMessage(() => void socket.close({ code: CLOSE_CODES[reason], reason }));
     });
 
-/** Ends the line of the page, which then gets no other. */
-const lose = new WeakMap<Page, () => void>();
-
-const losable: NonNullable<Scene['before']> = (page) =>
-  page.routeWebSocket(TERMINAL, (socket) => {
-    const close = (): void => void socket.close({ code: 1011, reason: 'test' });
-    if (lose.has(page)) return close();
-    lose.set(page, close);
-    socket.connectToServer();
-  });
+const LINE = losable(TERMINAL);
 
 /** A program was ended a moment after the page was opened. */
 const killedLater = ({ figures }: Record<string, unknown>): object => ({
@@ -131,11 +122,12 @@ export const TERMINAL_STATES: readonly Scene[] = [
   {
     name: 'terminal-reconnecting',
     ...WEB_API,
-    before: losable,
+    before: LINE.before,
     steps: async (page) => {
       await openShop(page);
-      lose.get(page)?.();
-      await page.keyboard.insertText('git push');
+      LINE.lose(page);
+      // Sent when the page is back, so it is at the prompt of the scenes after this one.
+      await page.keyboard.insertText('        ');
       await seeing(page, /^Connection lost/);
     },
     expects: /426/,

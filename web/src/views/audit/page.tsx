@@ -50,7 +50,7 @@ function Exports({ of, filter }: { of: AuditOf; filter: AuditFilter }) {
     setBusy(format);
     const name = `audit.${format}`;
     const work = exportAudit(of, filter, format).then((file) => saveFile(file, name));
-    await toastOutcome(work, `${name} is saved`);
+    await toastOutcome(work, `Saved as ${name}`);
     setBusy(null);
   };
   return (

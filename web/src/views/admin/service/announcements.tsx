@@ -20,9 +20,9 @@ import { Removal } from '../../settings/remove-dialog.tsx';
 
 const STATES = { scheduled: 'Scheduled', current: 'Shown now', ended: 'Ended' } as const;
 const MADE = {
-  scheduled: 'The announcement is scheduled',
+  scheduled: 'Announcement scheduled',
   current: 'Everybody sees the announcement now',
-  ended: 'The announcement is saved, and has ended',
+  ended: 'Announcement saved. Its end has already passed',
 } as const;
 const SEVERITIES = [
   ['info', 'Information'],
@@ -72,7 +72,7 @@ export function AnnouncementsPage() {
         <Removal
           title="Delete this announcement?"
           action="Delete"
-          done="The announcement is deleted"
+          done="Announcement deleted"
           work={() => deleteAnnouncement(removing.id)}
           onDone={reload}
           onClose={() => setRemoving(null)}
@@ -126,7 +126,7 @@ function AnnouncementDialog({ before, onDone, onClose }: DialogProps) {
   const form = useForm(initial, async (entered) => {
     const body = changesOf(before, entered);
     const { state } = await (before === null ? announce(body) : changeAnnouncement(before.id, body));
-    toastOk(before === null ? MADE[state] : 'The announcement is changed');
+    toastOk(before === null ? MADE[state] : 'Announcement changed');
     onDone();
     onClose();
   });
