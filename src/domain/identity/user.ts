@@ -75,7 +75,8 @@ export const namesOf = ({ username, email }: Pick<User, 'username' | 'email'>): 
 
 /** Not trimmed; 8 to 1,024 characters; not among the first guesses. `names`: those of its user. */
 export function passwordFaults(password: string, names: readonly string[]): FieldFaults {
-  if (password.length < 8 || password.length > 1024) return { password: 'must have 8 to 1024 characters' };
+  if (password.length < 8) return { password: 'must have at least 8 characters' };
+  if (password.length > 1024) return { password: 'must have at most 1024 characters' };
   if (isOwnName(password, names)) return { password: 'must not be your name or email address' };
   return isCommonPassword(password) ? { password: 'must not be a common password' } : {};
 }

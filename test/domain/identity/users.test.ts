@@ -152,8 +152,8 @@ t.test('a password has 8 to 1024 characters and is not trimmed', async (t) => {
   const long = 'a few words '.repeat(86);
   t.same(passwordFaults(' a b c d ', []), {}, 'spaces count');
   t.same(passwordFaults(long.slice(0, 1024), []), {});
-  t.match(passwordFaults('1234567', []), { password: /8 to 1024/ });
-  t.match(passwordFaults(long.slice(0, 1025), []), { password: /8 to 1024/ });
+  t.match(passwordFaults('1234567', []), { password: 'must have at least 8 characters' });
+  t.match(passwordFaults(long.slice(0, 1025), []), { password: 'must have at most 1024 characters' });
 });
 
 t.test('a guest expires at the end of its life, others never', async (t) => {

@@ -72,7 +72,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   engine_right_missing: '{words} Ask an administrator to grant it.',
   engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
   file_outcome_unknown:
-    'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
+    'This may or may not have been done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
   device_code_not_found:
     'No program is waiting for this code. Check the code that the program shows. It may also have expired: start again there.',
   recording_not_found: 'This recording is gone. It was deleted, or it belongs to another user.',
@@ -109,7 +109,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   provider_other_person:
     'You signed in at the provider as somebody else. Use the sign-in that is connected to this account.',
   provider_time_missing:
-    'Your provider does not say when you signed in, so Berth cannot confirm by it. Ask an administrator for a link to set a password, and confirm by that.',
+    'Your provider does not say when you signed in, so it cannot confirm that it is you. Ask an administrator for a link to set a password, and confirm with that.',
   identity_taken: 'This sign-in is connected to an account already. Disconnect it there first.',
   identity_needed: 'This is your only way to sign in. Set a password first.',
   new_password_required:

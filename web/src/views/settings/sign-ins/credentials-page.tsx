@@ -22,7 +22,7 @@ const TITLE = 'What can still sign in as you';
 export function CredentialsPage() {
   return (
     <Page>
-      <Credentials of={useLoaded(loadCredentials)} lead="Beside your password and your sessions." />
+      <Credentials of={useLoaded(loadCredentials)} lead="Apart from your password and your sessions." />
     </Page>
   );
 }
