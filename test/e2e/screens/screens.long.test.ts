@@ -15,7 +15,7 @@ import { aWorld, OF_SIZE, type World } from './world.ts';
 t.setTimeout(3_600_000);
 
 const FOLDER = process.env['SCREENS_OUT'] ?? path.join(tmpdir(), 'berth-screenshots');
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 /** More than the patience of all steps: a scene that hangs must not end the run. */
 const SCENE_MS = 300_000;
 /** Pictures alone, by one visit of each scene. */
