@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
 import fastifyWebsocket from '@fastify/websocket';
-import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  LogController,
+  type preValidationHookHandler,
+} from 'fastify';
 import { type ArrivalStep, onArrival } from './arrival.ts';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
 import { allowCrossOrigin } from './auth/cross-origin.ts';
@@ -40,35 +46,40 @@ export type HttpOptions = {
 /** Registers routes; the composition root passes one function per part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
 
+const SERVER = {
+  genReqId: () => randomUUID(),
+  frameworkErrors: onBadAddress,
+  // The authentication hook refuses them like all others.
+  return503OnClosing: false,
+  bodyLimit: 65_536,
+  requestTimeout: 0,
+  routerOptions: { maxParamLength: 128 },
+  http: {
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 5_000,
+    maxHeaderSize: 16_384,
+    // Else reading to the end of no body takes a tenth of a small request.
+    optimizeEmptyRequests: true,
+  },
+  schemaController: { compilersFactory: compilers },
+  // Without Ajv's own optimization: it takes a third of the first request's compilation, and V8 does as much.
+  ajv: {
+    customOptions: {
+      coerceTypes: false,
+      removeAdditional: false,
+      allErrors: true,
+      code: { optimize: false },
+    },
+  },
+} satisfies FastifyHttpOptions<Server>;
+
 /** The server with what all routes share: limits, headers, errors, authentication. */
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
+  const { trustProxy } = options;
   const http: Http = Fastify({
+    ...SERVER,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
-    frameworkErrors: onBadAddress,
-    // The authentication hook refuses them like all others.
-    return503OnClosing: false,
-    bodyLimit: 65_536,
-    requestTimeout: 0,
-    routerOptions: { maxParamLength: 128 },
-    http: {
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 5_000,
-      maxHeaderSize: 16_384,
-      // Else reading to the end of no body takes a tenth of a small request.
-      optimizeEmptyRequests: true,
-    },
-    trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
-    schemaController: { compilersFactory: compilers },
-    // Without Ajv's own optimization: it takes a third of the first request's compilation, and V8 does as much.
-    ajv: {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        allErrors: true,
-        code: { optimize: false },
-      },
-    },
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
   });
   shareLogger(http, options.logger);
   http.setErrorHandler(onError);
