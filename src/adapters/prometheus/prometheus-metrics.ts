@@ -35,44 +35,48 @@ const STATES = { ready: 0, testing: 0, degraded: 1, down: 2 } as const satisfies
   number
 >;
 
+const STEPS = {
+  name: 'berth_operation_steps_total',
+  help: 'Steps of changes to containers.',
+  labelNames: ['kind', 'step', 'outcome'],
+} as const;
+
+const ENGINE_CALLS = {
+  name: 'berth_engine_call_duration_seconds',
+  help: 'Calls of the container engine.',
+  labelNames: ['kind', 'outcome'],
+  buckets: ENGINE_SECONDS,
+} as const;
+
+const ENGINE_WAITS = {
+  name: 'berth_engine_wait_seconds',
+  help: 'Waits for a turn at the container engine, by outcome.',
+  labelNames: ['work', 'outcome'],
+  buckets: ENGINE_SECONDS,
+} as const;
+
+const EVENT_LAG = {
+  name: 'berth_event_lag_seconds',
+  help: 'Time from the commit of an event to its delivery to subscribers of this process.',
+  buckets: LAG_SECONDS,
+} as const;
+
+const COMPONENTS = {
+  name: 'berth_component_state',
+  help: 'Components of the service: 0 ready, 1 degraded, 2 down.',
+  labelNames: ['component'],
+} as const;
+
 /** A registry with our metrics and the process's: memory, processor, garbage collection, event loop lag. */
 export function prometheusMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
   collectDefaultMetrics({ register: registry });
-  const of = { registers };
-  const steps = new Counter({
-    name: 'berth_operation_steps_total',
-    help: 'Steps of changes to containers.',
-    labelNames: ['kind', 'step', 'outcome'],
-    ...of,
-  });
-  const calls = new Histogram({
-    name: 'berth_engine_call_duration_seconds',
-    help: 'Calls of the container engine.',
-    labelNames: ['kind', 'outcome'],
-    buckets: ENGINE_SECONDS,
-    ...of,
-  });
-  const waits = new Histogram({
-    name: 'berth_engine_wait_seconds',
-    help: 'Waits for a turn at the container engine, by outcome.',
-    labelNames: ['work', 'outcome'],
-    buckets: ENGINE_SECONDS,
-    ...of,
-  });
-  const lag = new Histogram({
-    name: 'berth_event_lag_seconds',
-    help: 'Time from the commit of an event to its delivery to subscribers of this process.',
-    buckets: LAG_SECONDS,
-    ...of,
-  });
-  const health = new Gauge({
-    name: 'berth_component_state',
-    help: 'Components of the service: 0 ready, 1 degraded, 2 down.',
-    labelNames: ['component'],
-    ...of,
-  });
+  const steps = new Counter({ ...STEPS, registers });
+  const calls = new Histogram({ ...ENGINE_CALLS, registers });
+  const waits = new Histogram({ ...ENGINE_WAITS, registers });
+  const lag = new Histogram({ ...EVENT_LAG, registers });
+  const health = new Gauge({ ...COMPONENTS, registers });
   const terminalBytes = countedBytes(registers);
   const reads = watched(registers);
   return {
