@@ -28,14 +28,17 @@ export const announcementRoutes =
       }),
       async () => ({ announcements: (await deps.announcements.current()).map(toBody) }),
     );
-    adminRoutes(deps)(http, tokens);
+    creationRoutes(deps)(http, tokens);
+    changeRoutes(deps)(http, tokens);
   };
 
-const adminRoutes =
+const adminBodyAt = (clock: Clock) => (announcement: Announcement) =>
+  withState({ ...announcement, state: announcementState(announcement, clock.now()) });
+
+const creationRoutes =
   ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
   (http) => {
-    const toAdminBody = (announcement: Announcement) =>
-      withState({ ...announcement, state: announcementState(announcement, clock.now()) });
+    const toAdminBody = adminBodyAt(clock);
 
     http.get(
       '/api/admin/announcements',
@@ -60,6 +63,12 @@ const adminRoutes =
         return reply.code(201).send(toAdminBody(made));
       },
     );
+  };
+
+const changeRoutes =
+  ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
+  (http) => {
+    const toAdminBody = adminBodyAt(clock);
 
     http.patch(
       '/api/admin/announcements/:id',

@@ -20,7 +20,14 @@ export type AuditRouteDeps = {
 
 /** Pages as JSON; exports as CSV or NDJSON, which ignore cursor and limit. */
 export const auditRoutes =
-  ({ audit, cutOffReading, cutOffAdmin }: AuditRouteDeps): Routes =>
+  (deps: AuditRouteDeps): Routes =>
+  (http, tokens) => {
+    ownRoute(deps)(http, tokens);
+    allRoute(deps)(http, tokens);
+  };
+
+const ownRoute =
+  ({ audit, cutOffReading }: AuditRouteDeps): Routes =>
   (http) => {
     http.get(
       '/api/audit',
@@ -45,7 +52,11 @@ export const auditRoutes =
         return { records: items.map(toBody), next_cursor: next };
       },
     );
+  };
 
+const allRoute =
+  ({ audit, cutOffAdmin }: AuditRouteDeps): Routes =>
+  (http) => {
     http.get(
       '/api/admin/audit',
       {
