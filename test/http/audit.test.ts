@@ -212,7 +212,7 @@ t.test("NDJSON has the list's objects, one per line", async (t) => {
   t.same(JSON.parse(lines[0] ?? ''), first);
   const all = await as(service, root)('GET', `${ALL}?user=ada`, undefined, NDJSON);
   t.equal(all.body.trimEnd().split('\n').length, 601);
-  t.equal(JSON.parse(all.body.split('\n')[0] ?? '').username, 'ada');
+  t.match(all.body.split('\n')[0], /,"username":"ada"}$/, 'the name comes last');
   const none = await as(service, root)('GET', `${ALL}?user=nobody`, undefined, NDJSON);
   t.same([none.statusCode, none.body], [200, '']);
 });

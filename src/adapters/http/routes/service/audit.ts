@@ -104,6 +104,9 @@ async function* mapped<T, U>(all: AsyncIterable<T>, to: (one: T) => U): AsyncGen
   for await (const one of all) yield to(one);
 }
 
-const withName = bodyOf(AuditRecordBody);
+const plain = bodyOf(AuditRecordBody);
 
-const toBody = ({ username: _, ...record }: AuditRecord) => withName(record);
+const toBody = ({ username: _, ...record }: AuditRecord) => plain(record);
+
+// why: in an export the name comes last
+const withName = (record: AuditRecord): AuditRecordBody => ({ ...toBody(record), username: record.username });
