@@ -4,6 +4,7 @@ import t from 'tap';
 import { NOT_TESTED, watchIsolation } from '../../../src/app/main/engine/isolation-check.ts';
 import { livenessOf, watchLoop } from '../../../src/app/main/health/liveness.ts';
 import { type PartState, type Parts, readinessOf } from '../../../src/app/main/health/readiness.ts';
+import { RightMissing, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import type { Reached } from '../../../src/ports/containers/isolation-canary.ts';
 import { moduleAt, runModule } from '../../support/child.ts';
 import { aService, as } from '../../support/service/service.ts';
@@ -239,6 +240,10 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
   t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
   await checkRules([]);
   t.same(parts.isolation, proved, 'the next good check');
+  await checkRules(new RuntimeUnavailable('the engine is down'));
+  t.same(parts.isolation, proved, 'an engine that does not answer refuses nothing');
+  await checkRules(new RightMissing('patch networkpolicies', '403'));
+  t.match(parts.isolation, { reason: 'filter_refused' });
 });
 
 t.test('what closes the network, and what to do about it, is in the words of the engine', async (t) => {

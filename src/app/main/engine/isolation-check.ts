@@ -1,3 +1,4 @@
+import { RightMissing, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { PartState, Parts } from '../health/readiness.ts';
@@ -117,10 +118,14 @@ async function assertRules(
       deps.log.error({ changed }, `the ${closing.by} was changed from outside: restoring its rules`);
     set(changed.length > 0 ? changedBy(changed, closing) : null);
   } catch (error) {
-    set(refused(closing));
+    if (!isSilence(error)) set(refused(closing));
     throw error;
   }
 }
+
+/** An engine that does not answer refuses nothing: its rules are as before. */
+const isSilence = (error: unknown): boolean =>
+  error instanceof RuntimeUnavailable && !(error instanceof RightMissing);
 
 /** What the checks found. */
 type Result = {
