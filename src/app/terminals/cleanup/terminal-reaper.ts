@@ -1,6 +1,6 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import type { Container, ContainerState } from '../../../domain/containers/container.ts';
-import { DEAD_AFTER_SECONDS, decideReaping } from '../../../domain/terminals/terminal-reaping.ts';
+import { DEAD_AFTER_SECONDS, decideReaping, type Leftovers } from '../../../domain/terminals/terminal-reaping.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -11,6 +11,7 @@ import type { TerminalLeases } from './terminal-leases.ts';
 /** Interval for searching every running container for leftovers without a lease. */
 const CLEAN_ALL_MS = 600_000;
 const AT_A_TIME = 4;
+const NOTHING: Leftovers = { sessions: [], marks: [] };
 /** While a container is being changed, its programs are unknown. */
 const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
 
@@ -41,11 +42,11 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       incarnation: leases.incarnation,
       streamIds: [...leases.streamIds()],
     };
-    const due = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
-    for (const dbId of await all()) due.add(dbId);
+    const unattended = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
+    const due = new Set([...unattended, ...(await all())]);
     await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
       if (isStopping()) return;
-      await clean(dbId).catch((err: unknown) =>
+      await clean(dbId, unattended.has(dbId)).catch((err: unknown) =>
         log.info({ err, dbId }, 'could not list leftovers of terminals'),
       );
     });
@@ -60,11 +61,13 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     return rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
   }
 
-  async function clean(dbId: string): Promise<void> {
+  async function clean(dbId: string, hasLeases: boolean): Promise<void> {
     const row = await containers.findAny(dbId);
     if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
-    const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
+    const seen = handle === null ? NOTHING : await backend.leftovers(handle);
+    // Of many containers that is the answer of most.
+    if (!hasLeases && seen.marks.length + seen.sessions.length === 0) return;
     // After the leases: a terminal opened in between has its lease before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
     const { replica, incarnation } = leases;

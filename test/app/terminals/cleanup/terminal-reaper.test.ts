@@ -105,6 +105,25 @@ t.test('leftovers without a row end too', async (t) => {
   t.same(await left(), { sessions: ['main'], marks: [] });
 });
 
+t.test('of a container without leftovers no leases are read', async (t) => {
+  const { other, backend, handle, pass } = await aScene(t);
+  const { terminalLeases } = other.ports.storage.repositories;
+  const { inContainer } = terminalLeases;
+  const read: string[] = [];
+  terminalLeases.inContainer = async (dbId) => {
+    read.push(dbId);
+    return await inContainer(dbId);
+  };
+  const looked: string[] = [];
+  const { leftovers } = backend;
+  backend.leftovers = async (asked) => {
+    looked.push(asked.runtimeId);
+    return await leftovers(asked);
+  };
+  await pass(60, other);
+  t.same([looked, read], [[handle.runtimeId], []]);
+});
+
 t.test('a stopping service leaves a pane to its returning client, even while it reaps', async (t) => {
   const { victim, open, left } = await aScene(t);
   await open('main');
