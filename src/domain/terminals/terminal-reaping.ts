@@ -63,6 +63,15 @@ function standingOf(
 const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(session);
 
 /**
+ * Whether a run searches this container for leftovers without a lease: all live runs share the containers. While they
+ * disagree about who lives, a container may be searched twice, or only the next time.
+ */
+export function isSearchedBy(incarnation: string, dbId: string, liveRuns: readonly string[]): boolean {
+  const runs = [...new Set([...liveRuns, incarnation])].sort();
+  return Number.parseInt(dbId.slice(0, 8), 16) % runs.length === runs.indexOf(incarnation);
+}
+
+/**
  * What to end in a container; `runtimeId` is null when it does not run. `seen` was observed before `leases` were read.
  */
 export function decideReaping(

@@ -17,6 +17,8 @@ export interface TerminalLeaseRepository {
   remove(streamIds: readonly string[]): Promise<void>;
   /** Marks this run as live. */
   renew(incarnation: string): Promise<void>;
+  /** The runs that are not silent for this long. */
+  liveRuns(silentSeconds: number): Promise<readonly string[]>;
   inContainer(dbId: string): Promise<readonly TerminalLease[]>;
   /**
    * Ids of containers with an orphaned terminal: of a run silent for this long, of an earlier run of `replica`, or of

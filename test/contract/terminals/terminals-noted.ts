@@ -200,6 +200,15 @@ export async function terminalLeasesContract(
     await leases.remove([lease.streamId]);
   });
 
+  await t.test(`${name}: a run lives until it is silent for as long as asked`, async (t) => {
+    const [lively, silent] = [randomUUID(), randomUUID()];
+    for (const run of [lively, silent]) await leases.renew(run);
+    await silence(silent, 80);
+    const runs = await leases.liveRuns(75);
+    t.same([runs.includes(lively), runs.includes(silent)], [true, false]);
+    t.ok((await leases.liveRuns(90)).includes(silent));
+  });
+
   await t.test(`${name}: orphaned leases are found`, async (t) => {
     const me = { replica: randomUUID(), incarnation: randomUUID() };
     const [mine, lost, earlier, alive, dead, unheard] = [

@@ -22,6 +22,7 @@ import {
 import {
   DEAD_AFTER_SECONDS,
   decideReaping,
+  isSearchedBy,
   type Leftovers,
   type Reaper,
   type Reaping,
@@ -262,4 +263,22 @@ t.test('leftovers of terminals are ended by rule', async (t) => {
   for (const [name, seen, leases, by, expected, at = HERE] of REAPINGS) {
     t.same(decideReaping(seen, leases, at, by), { ...NOTHING, ...expected }, name);
   }
+});
+
+t.test('every container is searched by exactly one of the live processes', async (t) => {
+  const runs = ['c', 'a', 'b'];
+  const ids = Array.from({ length: 300 }, (_, n) => `${(n * 7_919_333).toString(16).padStart(8, '0')}-rest`);
+  for (const live of [runs, runs.slice(1), []]) {
+    const all = [...new Set([...live, 'a'])];
+    const shares = all.map((run) => ids.filter((id) => isSearchedBy(run, id, live)).length);
+    t.equal(
+      shares.reduce((sum, share) => sum + share),
+      ids.length,
+    );
+    for (const share of shares) t.ok(share > ids.length / all.length / 2, `${shares}`);
+  }
+  t.ok(
+    ids.every((id) => isSearchedBy('a', id, [])),
+    'a process that is not on record yet counts itself',
+  );
 });

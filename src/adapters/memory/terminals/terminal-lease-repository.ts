@@ -6,7 +6,7 @@ import type {
 import type { MemoryState } from '../memory-state.ts';
 
 export function memoryTerminalLeases(state: MemoryState, clock: Clock): TerminalLeaseRepository {
-  const silentSeconds = ({ incarnation }: NewTerminalLease): number => {
+  const silentSeconds = ({ incarnation }: Pick<NewTerminalLease, 'incarnation'>): number => {
     const seenAt = state.replicaRuns.get(incarnation);
     return seenAt === undefined
       ? Number.POSITIVE_INFINITY
@@ -29,12 +29,14 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
     async renew(incarnation) {
       state.replicaRuns.set(incarnation, clock.now());
     },
+    liveRuns: async (seconds) =>
+      [...state.replicaRuns.keys()].filter((incarnation) => silentSeconds({ incarnation }) <= seconds),
     inContainer: async (dbId) =>
       state.terminalLeases
         .filter((lease) => lease.dbId === dbId)
         .map(({ dbId: _, ...lease }) => ({
           ...lease,
-          silentSeconds: silentSeconds({ ...lease, dbId }),
+          silentSeconds: silentSeconds(lease),
         })),
     async unattended({ replica, incarnation, streamIds }, seconds) {
       const isLeft = (lease: NewTerminalLease): boolean =>

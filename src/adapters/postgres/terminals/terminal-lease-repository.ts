@@ -56,7 +56,16 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
 
 const plainOf = fromColumns('runtimeId muxSession replica isEnding');
 
-const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unattended'> => ({
+const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inContainer' | 'unattended'> => ({
+  async liveRuns(silentSeconds) {
+    const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
+    return await db
+      .selectFrom('replica_runs')
+      .select('run')
+      .where('seen_at', '>=', oldest)
+      .$call(allAs(({ run: incarnation }) => incarnation));
+  },
+
   async inContainer(dbId) {
     const rows = await db
       .selectFrom('terminal_holds as h')

@@ -1,6 +1,11 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import type { Container, ContainerState } from '../../../domain/containers/container.ts';
-import { DEAD_AFTER_SECONDS, decideReaping, type Leftovers } from '../../../domain/terminals/terminal-reaping.ts';
+import {
+  DEAD_AFTER_SECONDS,
+  decideReaping,
+  isSearchedBy,
+  type Leftovers,
+} from '../../../domain/terminals/terminal-reaping.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -8,7 +13,7 @@ import type { TerminalBackend } from '../../../ports/terminals/terminal-backend.
 import { handleOf } from '../../containers/find-container.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
-/** Interval for searching every running container for leftovers without a lease. */
+/** Interval for searching running containers for leftovers without a lease. */
 const CLEAN_ALL_MS = 600_000;
 const AT_A_TIME = 4;
 const NOTHING: Leftovers = { sessions: [], marks: [] };
@@ -52,13 +57,21 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     });
   }
 
-  /** Running containers, when it is time. Leftovers without a lease are recognized only while leases are steady. */
+  /** The running containers to search, when it is time. Leftovers without a lease are recognized only while leases are steady. */
   async function all(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
     if (!leases.isSteady() || (cleanedAllMs !== null && nowMs - cleanedAllMs < CLEAN_ALL_MS)) return [];
+    // Runs that have just been killed seem to live, so a process that has started leaves nothing to others.
+    const isFirst = cleanedAllMs === null;
     cleanedAllMs = nowMs;
-    const rows = await containers.listAllLive();
-    return rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
+    const [rows, runs] = await Promise.all([
+      containers.listAllLive(),
+      leaseRepository.liveRuns(DEAD_AFTER_SECONDS),
+    ]);
+    return rows
+      .filter(({ state }) => state === 'running')
+      .map(({ dbId }) => dbId)
+      .filter((dbId) => isFirst || isSearchedBy(leases.incarnation, dbId, runs));
   }
 
   async function clean(dbId: string, hasLeases: boolean): Promise<void> {

@@ -124,6 +124,27 @@ t.test('of a container without leftovers no leases are read', async (t) => {
   t.same([looked, read], [[handle.runtimeId], []]);
 });
 
+t.test('live processes share the search of all containers', async (t) => {
+  const { victim, other, ada, backend, handle, pass } = await aScene(t);
+  for (const name of ['two', 'three'])
+    t.equal((await as(victim, ada)('POST', '/api/containers', { name })).statusCode, 201);
+  const looked: string[] = [];
+  const { leftovers } = backend;
+  backend.leftovers = async (asked) => {
+    looked.push(asked.runtimeId);
+    return await leftovers(asked);
+  };
+  await pass(60, victim, other);
+  t.equal(looked.length, 6, 'each process searches all of them when it has started');
+  looked.length = 0;
+  await pass(600, victim, other);
+  t.same([looked.length, new Set(looked).size], [3, 3], 'then each container is searched once');
+  looked.length = 0;
+  await pass(600, other);
+  t.equal(looked.length, 3, 'by one process, when it is the only one');
+  t.ok(looked.includes(handle.runtimeId));
+});
+
 t.test('a stopping service leaves a pane to its returning client, even while it reaps', async (t) => {
   const { victim, open, left } = await aScene(t);
   await open('main');
