@@ -152,13 +152,16 @@ async function vanish(scene: Scene, instanceId: string): Promise<readonly Person
   const before = await server.ask<Passes>('passes');
   const took = await spent(scene, async () => {
     const ids = owners.flatMap(({ dbIds }) => dbIds);
-    await cluster.admin.call(Anything, {
-      method: 'DELETE',
-      path: `/api/v1/namespaces/${cluster.namespace}/pods`,
-      query: { labelSelector: `berth.instance=${instanceId},berth.db_id in (${ids.join(',')})` },
-      body: { gracePeriodSeconds: 0 },
-      seconds: 300,
-    });
+    const remove = () =>
+      cluster.admin.call(Anything, {
+        method: 'DELETE',
+        path: `/api/v1/namespaces/${cluster.namespace}/pods`,
+        query: { labelSelector: `berth.instance=${instanceId},berth.db_id in (${ids.join(',')})` },
+        body: { gracePeriodSeconds: 0 },
+        seconds: 300,
+      });
+    // A busy API server ends a request after a minute, with some of them removed.
+    await waitFor(() => remove().then(isTrue, isFalse), { ...PATIENT, what: 'the Pods are removed' });
     const text = `select count(*)::int as n from containers where state = 'stopped'`;
     await waitFor(async () => (await run(url, text)).rows[0].n === gone, {
       ...PATIENT,
