@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { Berth } from '../../../src/client/index.ts';
 import { aFolder } from '../../support/folder.ts';
+import { commandsOf } from '../../support/install/commands.ts';
 import { aServer, copyCheckout, put, type Release, type Server } from '../../support/install/server.ts';
+import { type Traces, tracesOf, tracesSince } from '../../support/install/traces.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 import { signInAdmin } from '../../support/process/running-service.ts';
 
@@ -12,22 +14,6 @@ const READY = /Berth is ready.*?http:\/\/[^/\s]+(?:\/setup#code=(\S+))?/;
 const SETTINGS = 'BERTH_HOST=0.0.0.0\n';
 /** A change of one's own. As little as possible: the disk of the test is small. */
 const DROP_IN = '[Service]\nEnvironment=BERTH_ENGINE_POOL_MB=2000\n';
-
-/** What a private engine and the service change on a machine, in lines. */
-const TRACES = `
-getent passwd | cut -d: -f1; getent group | cut -d: -f1; cat /etc/subuid /etc/subgid
-ip -o link show | cut -d: -f2 | sed 's/@.*//'
-cut -d' ' -f5 /proc/self/mountinfo | grep -v '^/proc/sys/fs/binfmt_misc'
-ls -d /etc/berth /etc/systemd/system/* /var/lib/berth /var/cache/berth /run/berth* /tmp/berth* 2>/dev/null
-ls /etc/systemd/system/*.wants
-iptables-save 2>/dev/null | grep -i berth
-ps -eo comm | grep -E 'node|postgres|dockerd|containerd' || true`;
-
-/** The group of docker.io, and the units of e2fsprogs. */
-const OF_PACKAGES = /^(docker|e2scrub_.*)$/;
-
-const tracesOf = async ({ sh }: Server): Promise<ReadonlySet<string>> =>
-  new Set((await sh(`set +e; ${TRACES}`)).split('\n'));
 
 const journal = ({ sh }: Server): Promise<string> => sh('journalctl --unit=berth --no-pager --output=cat');
 
@@ -43,10 +29,14 @@ async function ready(server: Server, patienceMs?: number): Promise<string | null
   return found[1] ?? null;
 }
 
-async function installed(
-  t: Test,
-  release: Release,
-): Promise<{ server: Server; before: ReadonlySet<string> }> {
+/** By the command of the docs, without a terminal. */
+function onTheService({ sh }: Server, words: string): Promise<string> {
+  const [block = ''] = commandsOf('install.md', 'Commands on the service');
+  const command = block.replace('--pty', '--quiet --pipe').replace('audit verify', words);
+  return sh(`PATH="$(echo /opt/berth/node_modules/node-linux-*/bin):$PATH"\n${command}`);
+}
+
+async function installed(t: Test, release: Release): Promise<{ server: Server; before: Traces }> {
   const server = await aServer(t, aFolder(t), [], release);
   const before = await tracesOf(server);
   await copyCheckout(server, { built: true });
@@ -93,22 +83,17 @@ async function usedAndUninstalled(t: Test, release: Release): Promise<void> {
   t.match(await sh('systemctl show --property=Result,ExecMainStatus berth'), /Result=success/);
   t.match(await sh('systemctl show --property=ExecMainStatus --value berth'), '0', 'in order, and in time');
 
-  const uninstall = [
-    'systemd-run --quiet --pipe --wait --collect -p EnvironmentFile=/etc/berth/berth.env',
-    '-p WorkingDirectory=/opt/berth -E BERTH_DATA_DIR=/var/lib/berth',
-    '/opt/berth/node_modules/node-linux-*/bin/node dist/app/main/bin/berth.js uninstall',
-  ].join(' ');
+  t.match(await onTheService(server, 'audit verify'), /the audit is intact/);
   t.match(
-    await sh(`${uninstall} </dev/null || echo "=$?"`),
+    await onTheService(server, 'uninstall </dev/null || echo "=$?"'),
     /all containers and their files[\s\S]*=1$/,
     'it asks',
   );
-  t.match(await sh(`${uninstall} --yes`), /Berth is uninstalled.[\s\S]*apt-get purge --autoremove docker.io/);
-  const left = [...(await tracesOf(server))].filter((line) => !before.has(line));
-  t.same(
-    left.filter((line) => !OF_PACKAGES.test(line)),
-    [],
+  t.match(
+    await onTheService(server, 'uninstall --yes'),
+    /Berth is uninstalled.[\s\S]*apt-get purge --autoremove docker.io/,
   );
+  t.same(await tracesSince(server, before), []);
 }
 
 for (const release of ['bookworm', 'trixie'] as const)
