@@ -75,7 +75,7 @@ export type Plan = {
 /**
  * Makes a container and waits up to `createWaitMs` for it to run. The row is `creating` until then, for callers
  * answered earlier. `note` records the id in the row's transaction. If a member of the warm pool is on a node that does
- * not answer, another container is made.
+ * not answer, or takes no containers, another one is made.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
@@ -99,6 +99,12 @@ export const createContainer =
 
 const NO_POOL: ContainerDeps['warmPool'] = { claim: async () => null };
 
+/** Another node may do it. */
+const OF_ITS_NODE: ReadonlySet<DomainError['code']> = new Set([
+  'container_unresponsive',
+  'node_in_maintenance',
+]);
+
 type Creation = {
   readonly request: CreateRequest;
   readonly plan: Plan;
@@ -109,7 +115,7 @@ type Creation = {
   readonly answers: Promise<void>;
 };
 
-/** `isMemberLost`: it got a member of the warm pool whose node does not answer, and has been undone. */
+/** `isMemberLost`: it got a member of the warm pool that its node does not start, and has been undone. */
 type Attempt = { readonly outcome: Result<Container, DomainError>; readonly isMemberLost: boolean };
 
 async function attempt(
@@ -137,7 +143,7 @@ async function attempt(
   const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
   if (finished?.ok) return { outcome: ok(finished.value.container), isMemberLost: false };
   if (finished !== null)
-    return { outcome: finished, isMemberLost: isMember && finished.error.code === 'container_unresponsive' };
+    return { outcome: finished, isMemberLost: isMember && OF_ITS_NODE.has(finished.error.code) };
   const container = await deps.storage.repositories.containers.findAny(dbId);
   if (container === null) throw new Error(`container ${dbId} was not begun in time`);
   return { outcome: ok(container), isMemberLost: false };

@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import { RuntimeBusy, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import {
+  type ContainerSpec,
+  RuntimeBusy,
+  RuntimeFailure,
+} from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce } from '../../support/service/faults.ts';
 import { aPerson, aService, as, auditOf, small, stateOf } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
@@ -306,13 +310,36 @@ t.test('a start taken over that has made a container there leaves it to the row'
     const reason = 'its node did not answer when it was started';
     t.match(await now(), { id: made?.handle.runtimeId, status, status_reason: reason }, point);
     t.equal(await next.ports.storage.repositories.operations.active(box.db_id), null, 'nothing is under way');
+    const starts = auditOf(next, 'container_started').length;
+    t.equal(starts, isMade ? 1 : 0, 'a start that was done is in the audit log');
     Object.assign(runtime, { observe, remove, start });
     await next.reconcile();
-    t.match(await now(), { id: made?.handle.runtimeId, status }, 'once the node is back');
+    const after = { id: made?.handle.runtimeId, status, ...(isMade && { status_reason: null }) };
+    t.match(await now(), after, 'once the node is back');
     t.equal((await as(next, ada)('PATCH', path, { name: 'dev', ...small, memory_mb: 512 })).statusCode, 200);
     await next.operations.idle();
     t.match([...runtime.boxes.values()], [{ spec: { generation: 3, resources: { memoryMb: 512 } } }]);
   }
+});
+
+t.test('what a start has made without an answer is the container of the row', async (t) => {
+  const { runtime, box, post, now } = await withContainer();
+  await post('stop');
+  runtime.boxes.delete(box.id);
+  const { create } = runtime;
+  const unresponsive = async () => {
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  Object.assign(runtime, {
+    create: async (spec: ContainerSpec) => {
+      await create(spec);
+      return await unresponsive();
+    },
+    remove: unresponsive,
+  });
+  t.match((await post('start')).json(), { code: 'container_unresponsive' });
+  const [made] = runtime.boxes.values();
+  t.match(await now(), { id: made?.handle.runtimeId, status: 'stopped' });
 });
 
 t.test('concurrent updates are both done, the later one last', async (t) => {

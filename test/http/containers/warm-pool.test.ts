@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
+import { NodeInMaintenance } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -246,6 +247,21 @@ t.test('a member that is lost or ends is not given out, and keeps no other from 
     await waitFor(async () => (await rows()).every(({ dbId }) => dbId !== lost));
     t.same(removed, [lost], 'once it answers');
   }
+});
+
+t.test('a create that gets a member whose node is in maintenance makes its own container', async (t) => {
+  const { runtime, members, call } = await withPool(t, { size: 1 });
+  const { observe, start } = runtime;
+  const isMember = (runtimeId: string) => members.includes(runtime.boxes.get(runtimeId)?.spec.dbId ?? '');
+  runtime.observe = async (handle) =>
+    isMember(handle.runtimeId) ? { kind: 'stopped', exitCode: 0 } : await observe(handle);
+  runtime.start = async (handle) => {
+    if (isMember(handle.runtimeId)) throw new NodeInMaintenance('it is drained');
+    await start(handle);
+  };
+  const answer = await call('POST', '/api/containers', { name: 'dev' });
+  t.match([answer.statusCode, answer.json().status], [201, 'running']);
+  t.notOk(members.includes(answer.json().db_id));
 });
 
 t.test('a create that gets a member whose node does not answer makes its own container', async (t) => {

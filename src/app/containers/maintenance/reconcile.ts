@@ -5,6 +5,7 @@ import {
   type ListedContainer,
 } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
+import { NODE_SILENT } from '../operations/fail-operation.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
 import { syncState } from './sync-state.ts';
 
@@ -46,7 +47,10 @@ async function syncObserved(
   const gone = { kind: 'gone', volumeExists: true } as const;
   const observation = current ? { kind: current.state } : gone;
   const state = syncedState(row, observation);
-  if (state !== null) await syncState(deps, row, state, observation.kind);
+  if (state !== null) return await syncState(deps, row, state, observation.kind);
+  const isSeen = current?.state === 'running' && !isWaitedFor(current);
+  if (row.stateReason !== NODE_SILENT || row.state !== 'running' || !isSeen) return;
+  await deps.storage.repositories.containers.changeState(row.dbId, ['running'], { state: 'running' });
 }
 
 /** Never touches volumes: a container can be made again, data cannot. */

@@ -137,19 +137,30 @@ export async function changeRow(
   return await syncRoleSetup(tx, container, recreation);
 }
 
+/** Records who has done it, with the container's name and owner when that is another one. */
+export async function appendAudit(
+  tx: Repositories,
+  { requestedBy, origin, dbId }: StoredOperation,
+  action: AuditAction,
+  container: Container,
+): Promise<void> {
+  const details = isByAdministrator(requestedBy, container) ? detailsOfAct(container) : dbId;
+  await tx.audit.append({ userId: requestedBy, action, ...origin, details });
+}
+
 async function announce(
   tx: Repositories,
-  { kind, requestedBy, origin, dbId, reason }: StoredOperation,
+  operation: StoredOperation,
   container: Container,
   restarted: boolean,
 ): Promise<void> {
+  const { kind, requestedBy, reason } = operation;
   if (kind === 'snapshot' || kind === 'transfer') return;
   const { audit, event } = RECORDS[kind];
   const isForeign = isByAdministrator(requestedBy, container);
-  const details = isForeign ? detailsOfAct(container) : dbId;
   const announced = withReason(containerEvent(event, container, restarted), reason);
   await Promise.all([
-    tx.audit.append({ userId: requestedBy, action: audit, ...origin, details }),
+    appendAudit(tx, operation, audit, container),
     tx.events.append(isForeign ? byAdministrator(announced) : announced),
   ]);
 }

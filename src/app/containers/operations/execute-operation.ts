@@ -127,7 +127,8 @@ async function recover(
   if (reaction === 'leave') return null;
   try {
     const failed = { ...operation, refusal: refusalIn(error) };
-    if (reaction === 'abandon') return await abandon(deps, failed, container);
+    if (reaction === 'abandon')
+      return await abandon(deps, failed, container, { mayHaveMade: fault.touchesEngine });
     const back = { ...failed, phase: 'back' } as const;
     await record(deps, back, ROLL_BACK);
     return { operation: back, container };
@@ -212,8 +213,10 @@ async function record(
   unwritten: Progress = {},
 ): Promise<void> {
   const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, snapshot } = operation;
-  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, step };
-  const progress = { ...unwritten, ...now, ...(snapshot && { snapshot }) };
+  const now = { phase, verified, unfitted, freshRuntimeId, layerImage, refusal, step };
+  // A step that failed may have recorded it.
+  const checked = volumeKept === null ? {} : { volumeKept };
+  const progress = { ...unwritten, ...now, ...checked, ...(snapshot && { snapshot }) };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);
   }

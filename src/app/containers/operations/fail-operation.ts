@@ -3,7 +3,7 @@ import type { Facts, OperationKind } from '../../../domain/containers/operation.
 import { type ContainerEvent, containerEvent, failedEvent } from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
-import { changeRow, recreationOf } from './commit-operation.ts';
+import { appendAudit, changeRow, recreationOf } from './commit-operation.ts';
 import { failSnapshot } from './commit-snapshot.ts';
 import { freshGeneration, freshHandle } from './observe-engine.ts';
 import type { OperationDeps, OperationState } from './operation-deps.ts';
@@ -18,7 +18,8 @@ const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: strin
   transfer: 'it could not be given to anybody else',
 };
 
-const NODE_SILENT = 'its node did not answer when it was started';
+/** Until it is seen to run. */
+export const NODE_SILENT = 'its node did not answer when it was started';
 
 /** Sets the row to what the engine shows, with the reason. */
 export async function putBack(
@@ -32,15 +33,16 @@ export async function putBack(
 
 /**
  * Restores the row, with the reason: for an operation that has not reached the engine, or whose node does not answer.
- * What a start has made on such a node becomes the row's container.
+ * What a start has made on such a node becomes the row's container. `mayHaveMade`: a step may have reached the engine.
  */
 export async function abandon(
   deps: OperationDeps,
   operation: StoredOperation,
   { node }: Pick<Container, 'node'>,
+  { mayHaveMade }: { readonly mayHaveMade: boolean },
 ): Promise<OperationState> {
   const before = isMadeBy(operation) ? 'deleted' : operation.before.state;
-  const left = await leftOnNode(deps, operation, node);
+  const left = mayHaveMade ? await leftOnNode(deps, operation, node) : null;
   return await endAsFailed(deps, operation, left ?? { state: before });
 }
 
@@ -50,8 +52,7 @@ async function leftOnNode(
   operation: StoredOperation,
   node: string,
 ): Promise<StateChange | null> {
-  // A start records this before it makes one.
-  if (operation.kind !== 'start' || operation.volumeKept === null) return null;
+  if (operation.kind !== 'start') return null;
   const handle = await freshHandle(runtime, operation, node);
   if (handle === null) return null;
   const { kind } = await runtime.observe(handle);
@@ -79,11 +80,14 @@ async function endAsFailed(
   const isNew = now.runtimeId !== undefined;
   const reason = isNew ? NODE_SILENT : FAILED_REASON[operation.kind];
   return await storage.inTransaction(async (tx) => {
-    const container = await changeRow(tx, operation, {
+    const changed = await changeRow(tx, operation, {
       change: { ...now, reason },
       recreation: recreationOf(operation, { do: 'commit', now: isNew ? 'fresh' : 'old' }),
       isOurs: () => tx.operations.finish(operation.id, owner, 'failed', { refusal: operation.refusal }),
     });
+    const limited = now.started ? await tx.lifetimes.limitToTier(operation.dbId) : null;
+    const container = limited ?? changed;
+    if (now.started) await appendAudit(tx, operation, 'container_started', container);
     // The snapshot still has what was copied.
     if (now.state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);
     await tx.events.append(failureEvent(operation, container, reason));
