@@ -46,6 +46,33 @@ t.test('what is left in an engine is not abandoned: without its database nothing
   t.same(readdirSync(dataDir).toSorted(), ['engine', 'lock', 'replica']);
 });
 
+t.test('with settings of another engine than the one that was used nothing is removed', async (t) => {
+  for (const [kind, BERTH_ENGINE, refusal] of [
+    ['swarm', undefined, /tcp:..10\.0\.0\.1:2376: set BERTH_ENGINE=swarm/],
+    ['swarm', 'kubernetes', /set BERTH_ENGINE=swarm/],
+    ['kubernetes', 'auto', /set BERTH_ENGINE=kubernetes/],
+    ['external', 'swarm', /unset BERTH_ENGINE/],
+    ['swarm', 'swarm', null],
+    ['external', 'external', null],
+  ] as const) {
+    const dataDir = path.join(aFolder(t), 'data');
+    mkdirSync(path.join(dataDir, 'engine'), { recursive: true });
+    // As with a database that the settings do not name, or one that never started.
+    mkdirSync(path.join(dataDir, 'postgres'));
+    for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+    const record = JSON.stringify({ kind, endpoint: 'tcp://10.0.0.1:2376' });
+    writeFileSync(path.join(dataDir, 'engine/engine.json'), record);
+    const read = readConfig({ BERTH_DATA_DIR: dataDir, ...(BERTH_ENGINE && { BERTH_ENGINE }) });
+    if ('faults' in read) throw new Error(read.faults.join());
+    const outcome = await uninstall(read.config, aFolder(t), async () => false);
+    t.match(
+      outcome,
+      refusal === null ? { code: 1, says: 'Nothing was removed.' } : { code: 78, says: refusal },
+    );
+    t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));
+  }
+});
+
 t.test('without a yes nothing is removed, and with it nothing of others', async (t) => {
   const files = ['lock', 'replica', 'secret.json', 'mine.txt'];
   const asked = await removed(t, files, async () => false);

@@ -4,6 +4,7 @@ import t from 'tap';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useCluster } from '../../../src/app/main/engine/use-cluster.ts';
 import { aSpec } from '../../support/engine/container.ts';
+import { aFolder } from '../../support/folder.ts';
 import { startStandInCluster } from '../../support/kubernetes/api-server.ts';
 import { notAllowed } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
@@ -14,7 +15,12 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   cluster.node.images.add('an-image');
   const kubeconfig = path.join(t.testdir(), 'config');
   await writeFile(kubeconfig, JSON.stringify(cluster.kubeconfig));
-  const read = readConfig({ BERTH_ENGINE: 'kubernetes', KUBECONFIG: kubeconfig, BERTH_DISK_QUOTA: 'hard' });
+  const read = readConfig({
+    BERTH_DATA_DIR: aFolder(t),
+    BERTH_ENGINE: 'kubernetes',
+    KUBECONFIG: kubeconfig,
+    BERTH_DISK_QUOTA: 'hard',
+  });
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
   const say = (...received: readonly unknown[]): void => void said.push(String(received.at(-1)));

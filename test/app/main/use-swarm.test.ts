@@ -1,7 +1,10 @@
 import t from 'tap';
+import { readRecord } from '../../../src/adapters/docker/private-engine/engine-record.ts';
+import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
+import { aFolder } from '../../support/folder.ts';
 import { eventually } from '../../support/patience.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
@@ -9,8 +12,10 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   const swarm = await standInSwarm();
   t.teardown(swarm.close);
   const { host, port } = swarm.address;
+  const dataDir = aFolder(t);
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
+    BERTH_DATA_DIR: dataDir,
     DOCKER_HOST: `tcp://${host}:${port}`,
     BERTH_SWARM_NODE_URL: `http://${host}:${port}`,
   });
@@ -52,6 +57,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
     detail: /1 node, 1 in use; a cut of 15 s in the network ends containers/,
     mend: 'docker swarm update --dispatcher-heartbeat 60s',
   });
+  t.match(await readRecord(layoutOf(dataDir)), { kind: 'swarm', endpoint: `tcp://${host}:${port}` });
   await runtime.start(await runtime.create(aSpec('an-image')));
   t.match(await runtime.list(), [{ state: 'running' }], 'it is usable all the same');
 });

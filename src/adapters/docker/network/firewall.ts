@@ -1,5 +1,5 @@
 import { chainName } from '../engine/engine-names.ts';
-import { mustSucceed, type Run, run } from '../host/host-commands.ts';
+import { lastLines, mustSucceed, type Run, run } from '../host/host-commands.ts';
 import { chainsOf, type FirewallPlan, ownRules, restoreScript, restoreScript6 } from './firewall-rules.ts';
 
 const WAIT = ['--wait', '5'] as const;
@@ -33,15 +33,25 @@ export async function applyFirewall(
   return { before: rulesAt(0), after: rulesAt(1) };
 }
 
-/** Removes the rules of an installation, here or on the machine of `runThere`. */
+/** Of a program that is not there. */
+const ABSENT = 127;
+
+/**
+ * Removes the rules of an installation, here or on the machine of `runThere`. Throws when the packet filter refuses; a
+ * machine without its programs has no rules.
+ */
 export async function removeFirewall(instanceId: string, runThere: Run = run): Promise<void> {
   const chain = chainName(instanceId);
   const own = new Set(Object.values(chainsOf(chain)));
   await Promise.all(
     ['iptables', 'ip6tables'].map(async (command) => {
-      const saved = (await runThere(`${command}-save`, [])).stdout;
-      const script = removalScript(saved, own);
-      if (script !== '') await runThere(`${command}-restore`, ['--noflush', ...WAIT], { input: script });
+      const { code, stdout, stderr } = await runThere(`${command}-save`, []);
+      // Without IPv6 there is nothing to remove.
+      if (code !== 0 && command === 'iptables' && code !== ABSENT)
+        throw new Error(`${command}-save ended with ${code}: ${lastLines(stderr, 3)}`);
+      const script = removalScript(stdout, own);
+      if (script !== '')
+        await mustSucceed(runThere, `${command}-restore`, ['--noflush', ...WAIT], { input: script });
     }),
   );
 }

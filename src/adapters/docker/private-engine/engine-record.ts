@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { readText } from '../host/host-commands.ts';
-import type { Layout } from './private-engine-paths.ts';
+import { type Layout, layoutOf } from './private-engine-paths.ts';
 
 /** The engine that an installation chose first: another one would not have its containers and volumes. */
 export type Recorded =
-  | { readonly kind: 'external'; readonly endpoint: string }
+  | { readonly kind: 'external' | 'swarm' | 'kubernetes'; readonly endpoint: string }
   | { readonly kind: 'private'; readonly remap: boolean };
 
 /** Null before the first choice. */
@@ -15,6 +15,12 @@ export async function readRecord(at: Layout): Promise<Recorded | null> {
   } catch {
     return null;
   }
+}
+
+/** Records an engine that is used, unless there is another from before. */
+export async function recordFirst(dataDir: string, recorded: Recorded): Promise<void> {
+  const at = layoutOf(dataDir);
+  if ((await readRecord(at)) === null) await writeRecord(at, recorded);
 }
 
 export async function writeRecord(at: Layout, recorded: Recorded): Promise<void> {

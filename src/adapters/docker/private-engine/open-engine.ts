@@ -100,6 +100,11 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       `start the engine at ${recorded.endpoint}, which this installation uses, or delete ${at.record}`,
     );
   }
+  if (recorded !== null && recorded.kind !== 'private') {
+    return missing(
+      `set BERTH_ENGINE=${recorded.kind}, which this installation uses, with its other settings, or delete ${at.record}`,
+    );
+  }
   if (!isRoot()) return missing(mendExternal(probed, 'start Berth as root'));
   return await usePrivate(settings, at, recorded?.remap ?? null);
 }

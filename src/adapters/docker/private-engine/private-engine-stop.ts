@@ -30,7 +30,7 @@ export async function stopPrivateEngine(at: Layout, docker: Docker, log: Log): P
   await Promise.all(networks.map(({ bridge }) => removeLink(bridge)));
   for (const { instance } of networks) {
     if (instance === null) continue;
-    await removeFirewall(instance);
+    await removeFirewall(instance).catch((error) => log.warn(`packet filter: ${String(error)}`));
     await removeCgroups(instance);
   }
 }

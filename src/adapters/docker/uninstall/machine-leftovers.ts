@@ -1,5 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
-import { bridgeName } from '../engine/engine-names.ts';
+import { bridgeName, chainName } from '../engine/engine-names.ts';
 import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
 import { removeFirewall } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
@@ -16,14 +16,23 @@ const PACKAGES = ['docker.io', 'containerd', 'runc', 'lxcfs', 'mmdebstrap'];
 /** Stops a private engine that still runs, and removes its mounts, bridge and temporary files. */
 export const removePrivateEngine = (dataDir: string): Promise<void> => clearPrivateEngine(layoutOf(dataDir));
 
-/** Removes an installation's bridge, packet filter rules, control groups and mounts. Needs root. */
-export async function removeFromMachine(instanceId: string): Promise<void> {
+/**
+ * Removes an installation's bridge, packet filter rules, control groups and mounts. Needs root. Returns in sentences what
+ * may stay.
+ */
+export async function removeFromMachine(instanceId: string): Promise<readonly string[]> {
   await removeLink(bridgeName(instanceId));
-  await removeFirewall(instanceId);
+  const left = await removeFirewall(instanceId).then(
+    () => [],
+    (error: unknown) => [
+      `Packet filter rules may stay on this machine, in chains named ${chainName(instanceId)}: ${String(error)}`,
+    ],
+  );
   await removeCgroups(instanceId);
   const mounts = mountsOf(instanceId);
   for (const mount of (await mountsBelow(mounts)).toReversed()) await run('umount', ['--lazy', mount]);
   if ((await mountsBelow(mounts)).length === 0) await rm(mounts, { recursive: true, force: true });
+  return left;
 }
 
 /** Whether this installation's private engine had user namespaces, so that dockerd has made their user. */
@@ -54,6 +63,20 @@ export async function installedPackages(): Promise<readonly string[]> {
 export async function externalEngine(dataDir: string): Promise<string | null> {
   const record = await readRecord(layoutOf(dataDir));
   return record?.kind === 'external' ? record.endpoint : null;
+}
+
+const OWN_ENGINES: readonly string[] = ['auto', 'external'];
+
+/** Why an engine by this BERTH_ENGINE is not the one that the installation has used; null when it is. */
+export async function otherEngine(dataDir: string, engine: string): Promise<string | null> {
+  const at = layoutOf(dataDir);
+  const record = await readRecord(at);
+  // The data folder has all of a private one.
+  if (record === null || record.kind === 'private') return null;
+  const isSame = record.kind === 'external' ? OWN_ENGINES.includes(engine) : record.kind === engine;
+  if (isSame) return null;
+  const setting = record.kind === 'external' ? 'unset BERTH_ENGINE' : `set BERTH_ENGINE=${record.kind}`;
+  return `the containers are in the engine at ${record.endpoint}: ${setting}, and give the service's other settings, or delete ${at.record} when nothing of Berth is left there`;
 }
 
 /** Whether the installation has begun to use an engine, where something of it may be left. */

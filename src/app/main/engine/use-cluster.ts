@@ -1,3 +1,4 @@
+import { recordFirst } from '../../../adapters/docker/private-engine/engine-record.ts';
 import { type ApiClient, apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
@@ -66,6 +67,7 @@ async function attach(
   const client = apiClient(await clusterAccess(config.cluster));
   const namespace = namespaceOf(client);
   await namespace.ping();
+  await recordFirst(config.dataDir, { kind: 'kubernetes', endpoint: client.access.server });
   const assertRules = networkPolicy(namespace, instanceId);
   await assertRules();
   slot.keep(assertRules);

@@ -1,4 +1,5 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
+import { recordFirst } from '../../../adapters/docker/private-engine/engine-record.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
 import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
@@ -86,6 +87,7 @@ async function attach(
     processLimits: await processLimits(),
   });
   await swarm.manager.ownNodeId();
+  await recordFirst(config.dataDir, { kind: 'swarm', endpoint });
   const { turns, ...inside } = swarmInside(swarm);
   turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', () => turns.waiting().calls);

@@ -6,6 +6,7 @@ import {
   hasUsedEngine,
   installedPackages,
   isDataFolder,
+  otherEngine,
   removeFromMachine,
   removePrivateEngine,
   removeRemapUser,
@@ -47,6 +48,8 @@ export async function uninstall(
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
   const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
+  const other = await otherEngine(dataDir, config.engine);
+  if (other !== null) return { code: 78, says: other };
   const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
@@ -108,15 +111,20 @@ async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) =>
   }
 }
 
-function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string[] {
+function listOf({ dataDir, databaseUrl, engine }: Config, found: Found): readonly string[] {
   const { hasUser, unit } = found;
   return [
     'This removes for good:',
-    ...containersOf(dataDir, found),
+    ...(engine === 'kubernetes' ? [] : containersOf(dataDir, found)),
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
     ...(unit === null ? [] : [`- ${unit} with changes of your own, and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
+    ...(engine === 'kubernetes'
+      ? [
+          'Pods, volumes and secrets in the cluster stay: delete those with the label berth.instance yourself.',
+        ]
+      : []),
   ];
 }
 
@@ -134,16 +142,16 @@ function containersOf(dataDir: string, { engine, instanceId }: Found): readonly 
 /** What could not be removed, in sentences. */
 async function remove({ dataDir }: Config, found: Found): Promise<readonly string[]> {
   const { engine, instanceId, hasUser, unit } = found;
-  const engineLeft = (await engine?.remove()) ?? [];
+  const left = [...((await engine?.remove()) ?? [])];
   if (isRoot()) {
     await removePrivateEngine(dataDir);
-    if (instanceId !== null) await removeFromMachine(instanceId);
+    if (instanceId !== null) left.push(...(await removeFromMachine(instanceId)));
   }
   if (unit !== null) await removeUnit(unit);
   const userLeft = hasUser && !(await removeRemapUser());
   const filesLeft = await removeDataFolder(dataDir);
   return [
-    ...engineLeft,
+    ...left,
     ...(userLeft ? ['The user dockremap stays: another engine uses it.'] : []),
     ...(filesLeft.length > 0 ? [`Not from Berth, so left in ${dataDir}: ${filesLeft.join(', ')}`] : []),
   ];
