@@ -3,7 +3,8 @@ import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { ProcessLimits } from '../docker/host/process-limits.ts';
 import type { DiskSettings } from '../docker/volumes/container-volumes.ts';
 import { type Manager, swarmManager } from './client/manager.ts';
-import { type NodeAddresses, type Nodes, onNode, swarmNodes } from './client/nodes.ts';
+import type { NodeAddresses } from './client/node-address.ts';
+import { type Nodes, onNode, swarmNodes } from './client/nodes.ts';
 import { confines } from './containers/confinement.ts';
 import { containerLocator, type Locate } from './containers/locate.ts';
 import { type MayPlace, nodeChooser } from './containers/placement.ts';
@@ -49,7 +50,7 @@ export type Swarm = {
 export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const { instanceId, disk } = settings;
   const manager = swarmManager(docker);
-  const nodes = swarmNodes(manager, settings.addresses);
+  const nodes = swarmNodes(manager, settings.addresses, settings.toolsImage);
   const records = containerRecords(manager, instanceId);
   const networks = nodeNetworks(manager, nodes, settings);
   const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);

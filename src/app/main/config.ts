@@ -4,7 +4,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
 import type { ClusterAddress } from '../../adapters/kubernetes/client/cluster-access.ts';
 import type { OpenIdSettings } from '../../adapters/security/openid/openid-provider.ts';
-import type { NodeAddresses } from '../../adapters/swarm/client/nodes.ts';
+import type { NodeAddresses } from '../../adapters/swarm/client/node-address.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 import { Environment } from './environment.ts';
 

@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import { urlOf as engineUrlOf } from '../../../src/adapters/swarm/client/node-address.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
 import { swarmHealth } from '../../../src/adapters/swarm/insight/swarm-health.ts';
 import { onHostOf } from '../../../src/adapters/swarm/network/node-host.ts';
@@ -183,8 +185,45 @@ t.test('an image goes to a node that can run it, and to no other', async (t) => 
   await t.resolves(runtime.create(aSpec(IMAGE)), 'which those processors run as well');
 });
 
+t.test('a container keeps its image, also on a node that runs it by an emulator', async (t) => {
+  const { one, runtime, spec } = await scene(t);
+  await runtime.create(spec);
+  one.behaviour.imageArchitecture = 'arm64';
+  await t.resolves(runtime.create({ ...spec, generation: 2 }));
+});
+
+t.test('the engine of a leader that is listed with no address of its own is found', async (t) => {
+  const addresses = { template: 'https://{addr}:2376', byNode: {} };
+  for (const [own, ofManager, address] of [
+    ['0.0.0.0', '10.0.0.2:2377', '10.0.0.2'],
+    ['127.0.0.1', '10.0.0.2:2377', '10.0.0.2'],
+    ['', '10.0.0.2:2377', '10.0.0.2'],
+    ['::', '10.0.0.2:2377', '10.0.0.2'],
+    ['10.0.0.3', '10.0.0.2:2377', '10.0.0.3'],
+    ['127.0.0.1', '127.0.0.1:2377', '127.0.0.1'],
+    ['127.0.0.1', undefined, '127.0.0.1'],
+  ] as const) {
+    const node = {
+      ...nodeTwo(SECOND),
+      Status: { State: 'ready', Addr: own },
+      ...(ofManager && { ManagerStatus: { Addr: ofManager } }),
+    };
+    t.equal(engineUrlOf(node, addresses), `https://${address}:2376`, `${own} and ${ofManager}`);
+  }
+});
+
+t.test('an image of a registry goes to nodes with any processors', async (t) => {
+  const { one, two, runtime, spec } = await scene(t, TOOLS);
+  one.behaviour.architecture = 'arm64';
+  one.behaviour.missingImage = IMAGE;
+  await runtime.create(spec);
+  t.same(nodeOf(one.configs), [SECOND]);
+  t.equal(two.volumes.has(spec.volume), true);
+  t.same((await swarmHealth(runtime.swarm)).faults, []);
+});
+
 t.test('a node with other processors than the manager gets nothing, and is named', async (t) => {
-  const { one, two, runtime, spec } = await scene(t);
+  const { one, two, runtime, spec } = await scene(t, BASE_REFERENCE);
   one.behaviour.architecture = 'arm64';
   one.behaviour.missingImage = IMAGE;
   await t.rejects(runtime.create(spec), { name: 'ImageUnavailable' });
@@ -192,7 +231,7 @@ t.test('a node with other processors than the manager gets nothing, and is named
   t.match((await swarmHealth(runtime.swarm)).faults, [
     {
       words: 'the node two has other processors than the manager, so no container goes there',
-      mend: 'docker node update --availability drain two',
+      mend: /nothing for two/,
     },
   ]);
 });
@@ -204,12 +243,30 @@ t.test('a node in maintenance gets no container, and those it has are refused a 
     one.behaviour.availability = availability;
     const now = open();
     await t.rejects(now.start(handle), { name: 'NodeInMaintenance', message: new RegExp(availability) });
+    const made = one.services.size;
+    await t.rejects(now.create({ ...spec, generation: 2 }), { name: 'NodeInMaintenance' });
+    t.equal(one.services.size, made, 'which an earlier one would be stopped for');
     await now.create(aSpec(IMAGE));
     t.same(nodeOf(one.configs), [FIRST, SECOND]);
     t.equal(await now.volumeExists(spec.volume), true, 'its files are there');
     one.behaviour.availability = 'active';
     await open().start(handle);
     t.equal(one.tasks.length, 1);
+  }
+});
+
+t.test('a paused node, whose containers run on, keeps its rules', async (t) => {
+  for (const [availability, sets] of [
+    ['pause', true],
+    ['drain', false],
+  ] as const) {
+    const { one, open, runtime, spec } = await scene(t, TOOLS);
+    await runtime.create(spec);
+    const rules = () => one.execs.filter((input) => input.includes('*filter')).length;
+    const before = rules();
+    one.behaviour.availability = availability;
+    await open().swarm.firewalls.assertAll();
+    t.equal(rules() > before, sets, availability);
   }
 });
 

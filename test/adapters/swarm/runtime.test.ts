@@ -109,6 +109,23 @@ t.test('a container whose program has ended is not started by anybody but Berth'
   t.equal(tasks.length, 3);
 });
 
+t.test('a service that the swarm does not change holds up no other', async (t) => {
+  const { runtime, spec, services, tasks, end, behaviour } = await scene(t);
+  await runtime.start(await runtime.create(spec));
+  await runtime.start(await runtime.create(aSpec(IMAGE)));
+  behaviour.stuckService = [...services.keys()][0] ?? null;
+  for (const { Status } of [...tasks]) end(Status.ContainerStatus?.ContainerID, 'failed', 3);
+  const replicas = () => [...services.values()].map(({ Spec }) => Spec.Mode.Replicated.Replicas);
+  await eventually(
+    async () => {
+      await runtime.list();
+      return replicas();
+    },
+    ([, second]) => second === 0,
+  );
+  t.same(replicas(), [1, 0]);
+});
+
 t.test('only the end of the last start, or a task that never came, is an end', async (t) => {
   const service = (updatedAgoMs: number): Service => ({
     ID: 'one',

@@ -1,5 +1,6 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
 import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
@@ -9,11 +10,24 @@ import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
 
-t.test('an installation is removed from a swarm, and nothing of another one', async (t) => {
-  const one = await standInSwarm();
+const [FIRST, SECOND] = ['n1n1n1n1n1n1n1n1n1n1n1n1n', 'n2n2n2n2n2n2n2n2n2n2n2n2n'];
+const NOWHERE = 'http://127.0.0.1:1';
+
+const nodeTwo = (State: string, more = {}) => ({
+  ID: SECOND,
+  Spec: { Availability: 'active' as const },
+  Status: { State, Addr: '127.0.0.1' },
+  Description: { Hostname: 'two' },
+  ...more,
+});
+
+/** A swarm of one node with containers of an installation. */
+async function scene(t: Test) {
+  const one = await standInSwarm(FIRST);
   t.teardown(one.close);
   const docker = dockerAt(one.address);
-  const addresses = { template: `http://127.0.0.1:${one.address.port}`, byNode: {}, certPath: null };
+  const template = `http://127.0.0.1:${one.address.port}`;
+  const addresses = { template, byNode: {}, certPath: null };
   const install = async (instanceId: string) => {
     const swarm = openSwarm(docker, {
       instanceId,
@@ -27,28 +41,70 @@ t.test('an installation is removed from a swarm, and nothing of another one', as
     await runtime.start(await runtime.create(aSpec(IMAGE)));
     return runtime;
   };
+  /** `two`: the address of the second node's engine. */
+  const asked = (two = template) =>
+    swarmLeftovers(docker, { ...addresses, byNode: { [SECOND]: two } }, 'an-installation');
   const things = () => [one.services, one.configs, one.volumes, one.networks].map(({ size }) => size);
+  return { one, install, asked, things };
+}
+
+t.test('an installation is removed from a swarm, and nothing of another one', async (t) => {
+  const { one, install, asked, things } = await scene(t);
   const other = await install('another-installation');
   const others = things();
   await install('an-installation');
-  const { count } = swarmLeftovers(docker, addresses, 'an-installation');
-  t.same(await count(), { containers: 1, volumes: 1 });
-
-  const everywhere = things();
-  one.otherNodes.push({
-    ID: 'n2n2n2n2n2n2n2n2n2n2n2n2n',
-    Spec: { Availability: 'active' },
-    Status: { State: 'down', Addr: '127.0.0.1' },
-    Description: { Hostname: 'two' },
-  });
-  const asked = () => swarmLeftovers(docker, addresses, 'an-installation');
-  await t.rejects(asked().count(), { message: /the node two .*docker node rm --force two/ });
-  t.same(things(), everywhere);
-
-  one.otherNodes.length = 0;
+  t.same(await asked().count(), { containers: 1, volumes: 1 });
   t.same(await asked().remove(), []);
   t.same(things(), others);
+  t.same(one.removedImages, [BASE_REFERENCE]);
   t.match(await other.list(), [{ state: 'running' }]);
   t.same(await asked().count(), { containers: 0, volumes: 0 });
   t.same(await asked().remove(), [], 'it may be repeated');
+});
+
+t.test('while the engine of a node cannot be used nothing is removed, with the reason', async (t) => {
+  const { one, install, asked, things } = await scene(t);
+  await install('an-installation');
+  const everywhere = things();
+  const ManagerStatus = { Addr: '127.0.0.1:2377' };
+  const cases = [
+    [nodeTwo('down'), NOWHERE, /the node two \(n2n2.*by docker node rm --force n2n2/],
+    [nodeTwo('down', { ManagerStatus }), NOWHERE, /docker node demote n2n2\w+ && docker node rm/],
+    [nodeTwo('ready'), undefined, /is of the node n1n1\w+; see docs.swarm\.md$/],
+    [nodeTwo('ready'), NOWHERE, /ECONNREFUSED.*; see docs.swarm\.md$/],
+  ] as const;
+  for (const [node, address, message] of cases) {
+    one.otherNodes.splice(0, 1, node);
+    await t.rejects(asked(address).count(), { message });
+  }
+  t.same(things(), everywhere);
+});
+
+t.test('files on machines that were not asked are named', async (t) => {
+  const { one, install, asked } = await scene(t);
+  await install('an-installation');
+  const [[name, config] = ['', {}]] = [...one.configs];
+  const moveTo = (nodeId: string) =>
+    one.configs.set(name, { ...config, Labels: { ...config.Labels, 'berth.node': nodeId } });
+  moveTo(SECOND);
+  // Its machine has joined again, as the first node.
+  one.otherNodes.push(nodeTwo('down'));
+  t.match(await asked().remove(), [/Nothing was removed for the node n2n2.*another node/]);
+  one.otherNodes.length = 0;
+  moveTo('n3');
+  t.match(await asked().remove(), [/machine of the node n3, which is no longer in the Swarm/]);
+});
+
+t.test('rules that stay are reported, and the image with the tools to remove them stays', async (t) => {
+  const { one, install, asked } = await scene(t);
+  await install('an-installation');
+  one.behaviour.missingImage = BASE_REFERENCE;
+  t.match(await asked().remove(), [/rules may stay on one,.*does not have the image/]);
+  one.behaviour.missingImage = null;
+  one.behaviour.exitCode = 4;
+  t.match(await asked().remove(), [/rules may stay on one, in chains named .*ended with 4/]);
+  t.same(one.removedImages, []);
+  one.behaviour.exitCode = 0;
+  t.same(await asked().remove(), []);
+  t.same(one.removedImages, [BASE_REFERENCE]);
 });

@@ -76,6 +76,7 @@ const serviceRoutes = ({ services, tasks, behaviour, scaled }: SwarmState): read
     ({ name, body, query }) => {
       const before = services.get(name);
       if (before === undefined) return found(undefined);
+      if (name === behaviour.stuckService) return { status: 500, body: { message: 'no' } };
       const isCurrent = query.get('version') === String(before.Version.Index);
       if (behaviour.overtaken > 0 || !isCurrent) {
         behaviour.overtaken -= 1;
@@ -181,11 +182,23 @@ const ownContainerRoutes = ({ containers, newId, behaviour }: SwarmState): reado
   [
     'GET',
     /^\/exec\/([^/]+)\/json$/,
-    ({ name }) => found({ ID: name, Running: behaviour.hangs, ExitCode: behaviour.hangs ? null : 0, Pid: 1 }),
+    ({ name }) =>
+      found({
+        ID: name,
+        Running: behaviour.hangs,
+        ExitCode: behaviour.hangs ? null : behaviour.exitCode,
+        Pid: 1,
+      }),
   ],
 ];
 
-const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): readonly Route[] => [
+const nodeRoutes = ({
+  behaviour,
+  nodeId,
+  otherNodes,
+  images,
+  removedImages,
+}: SwarmState): readonly Route[] => [
   ['GET', /^\/_ping$/, () => ({ status: 200, body: 'OK' })],
   [
     'GET',
@@ -226,6 +239,14 @@ const nodeRoutes = ({ behaviour, nodeId, otherNodes, images }: SwarmState): read
         name === behaviour.missingImage || (name.startsWith('sha256:') && !images.includes(name));
       const Architecture = behaviour.imageArchitecture ?? behaviour.architecture;
       return found(isAbsent ? undefined : { Id: images.at(-1), Architecture });
+    },
+  ],
+  [
+    'DELETE',
+    /^\/images\/(.+)$/,
+    ({ name }) => {
+      removedImages.push(name);
+      return found([]);
     },
   ],
 ];

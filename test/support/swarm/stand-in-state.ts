@@ -27,6 +27,10 @@ export type Behaviour = {
   imageArchitecture: string | null;
   /** The most services that fit an answer. */
   longestList: number;
+  /** The service that the swarm does not change. */
+  stuckService: string | null;
+  /** Of programs that an exec starts. */
+  exitCode: number;
   /** How many updates are overtaken by others from now on. */
   overtaken: number;
 };
@@ -65,6 +69,8 @@ export function swarmState(nodeId: string) {
     architecture: 'amd64',
     imageArchitecture: null,
     longestList: Number.POSITIVE_INFINITY,
+    stuckService: null,
+    exitCode: 0,
     overtaken: 0,
   };
   let count = 0;
@@ -118,6 +124,7 @@ export function swarmState(nodeId: string) {
     networks: new Map<string, Body>(),
     /** The ids of the node's images. */
     images: [`sha256:${'1'.repeat(64)}`],
+    removedImages: [] as string[],
     end,
     /** What the swarm does after an update. */
     scaled(service: Service, before: Service): void {

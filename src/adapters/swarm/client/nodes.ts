@@ -1,6 +1,8 @@
 import type Docker from 'dockerode';
+import { isMadeHere } from '../../../domain/containers/catalogue.ts';
 import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
+  NodeInMaintenance,
   OutcomeUnknown,
   RuntimeBusy,
   RuntimeFailure,
@@ -15,17 +17,8 @@ import {
 } from '../../docker/engine/engine-client.ts';
 import { addressOf } from '../../docker/engine/engine-probe.ts';
 import type { Manager } from './manager.ts';
+import { hostnameOfNode, type NodeAddresses, urlOf } from './node-address.ts';
 import type { SwarmNode } from './objects.ts';
-
-/** Where the engines of a swarm's nodes answer. */
-export type NodeAddresses = {
-  /** With `{addr}`, `{hostname}` or `{id}` of a node. */
-  readonly template: string;
-  /** Of single nodes, by id or host name. */
-  readonly byNode: Readonly<Record<string, string>>;
-  /** A folder with `ca.pem`, `cert.pem` and `key.pem`; null without certificates. */
-  readonly certPath: string | null;
-};
 
 /** A list younger than this is not asked for again. */
 const FRESH_MS = 1_000;
@@ -33,6 +26,17 @@ const FRESH_MS = 1_000;
 /** The node of a container was taken out of the swarm, by its administrator. */
 export class NodeRemoved extends RuntimeFailure {
   override name = 'NodeRemoved';
+}
+
+/** At the address of a node is another one. */
+export class OtherNode extends RuntimeFailure {
+  override name = 'OtherNode';
+  /** The one that answers. */
+  readonly nodeId: string | undefined;
+  constructor(of: string, nodeId: string | undefined) {
+    super(`the engine at the address of the node ${of} is of the node ${nodeId}`);
+    this.nodeId = nodeId;
+  }
 }
 
 /** The node of a container does not act. `cause`: for the log. */
@@ -43,7 +47,9 @@ export const nodeSilent = (cause: unknown): RuntimeBusy =>
 export const isSilent = (error: unknown): error is RuntimeBusy =>
   error instanceof RuntimeBusy && error.code === 'container_unresponsive';
 
-export const hostnameOfNode = ({ Description, ID }: SwarmNode): string => Description.Hostname ?? ID;
+/** Why the engine of a node cannot be used. */
+export const engineFault = (error: unknown): string =>
+  (isSilent(error) && error.cause instanceof Error ? error.cause : (error as Error)).message;
 
 /** Whether the swarm starts tasks on it. */
 export const isReady = ({ Status, Spec }: SwarmNode): boolean =>
@@ -53,8 +59,11 @@ const architectureOf = ({ Description }: SwarmNode): string => Description.Platf
 
 export type Nodes = ReturnType<typeof swarmNodes>;
 
-/** The nodes of a swarm, and the engine of each, which alone runs programs in its containers. */
-export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
+/**
+ * The nodes of a swarm, and the engine of each, which alone runs programs in its containers. `toolsImage`: the one that
+ * nodes need.
+ */
+export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImage: string | null = null) {
   const engines = new Map<string, Promise<EngineCalls>>();
   const usedUrls = new Map<string, string>();
   let listed: { readonly atMs: number; readonly nodes: Promise<readonly SwarmNode[]> } | null = null;
@@ -85,7 +94,7 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
     const calls = engineCalls(docker);
     const found = await calls.read(LIMITS.inspect, (signal) => nodeIdOf(docker, signal));
     if (found === nodeId) return calls;
-    throw new RuntimeFailure(`the engine at the address of the node ${nodeId} is of the node ${found}`);
+    throw new OtherNode(nodeId, found);
   }
 
   /** The engine of a node. Throws `RuntimeBusy` when it does not answer, and `NodeRemoved`. */
@@ -98,25 +107,43 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses) {
     });
   }
 
-  /** Whether a node has processors like the manager's, on which the base image and its tools are made. */
-  async function fits(node: SwarmNode): Promise<boolean> {
+  /**
+   * Tells which nodes can run the base image: those with processors like the manager's, where it is made. Of an image
+   * from a registry each node gets its own.
+   */
+  async function fitting(): Promise<(node: SwarmNode) => boolean> {
     const all = await list();
-    if (new Set(all.map(architectureOf)).size < 2) return true;
+    const isMade = toolsImage !== null && isMadeHere(toolsImage);
+    if (!isMade || new Set(all.map(architectureOf)).size < 2) return () => true;
     const managerId = await manager.ownNodeId();
-    return all.some((each) => each.ID === managerId && architectureOf(each) === architectureOf(node));
+    const ofManager = all.find(({ ID }) => ID === managerId);
+    return (node) => ofManager !== undefined && architectureOf(ofManager) === architectureOf(node);
+  }
+
+  async function fittingOnes(isWanted: (node: SwarmNode) => boolean): Promise<readonly SwarmNode[]> {
+    const fits = await fitting();
+    return (await list()).filter((node) => isWanted(node) && fits(node));
   }
 
   return {
     list,
     require,
     engineOf,
-    fits,
-    /** Those on which Berth may start containers. */
-    async inUse(): Promise<readonly SwarmNode[]> {
-      const ready = (await list()).filter(isReady);
-      const fitting = await Promise.all(ready.map(fits));
-      return ready.filter((_, at) => fitting[at]);
+    fitting,
+    /** Returns a node on which the swarm starts tasks. Throws `RuntimeBusy` when it is away, and `NodeInMaintenance`. */
+    async requireReady(nodeId: string): Promise<SwarmNode> {
+      const node = await require(nodeId);
+      const { State } = node.Status;
+      if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
+      if (isReady(node)) return node;
+      // An administrator has decided that, and not the node.
+      throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
     },
+    /** Those on which Berth may start containers. */
+    inUse: (): Promise<readonly SwarmNode[]> => fittingOnes(isReady),
+    /** Those on which containers may run, also while they take no more. */
+    mayRunTasks: (): Promise<readonly SwarmNode[]> =>
+      fittingOnes(({ Status, Spec }) => Status.State === 'ready' && Spec.Availability !== 'drain'),
     /** Forgets the engines of nodes that have gone, or have another address now. Returns the nodes. */
     async refresh(): Promise<readonly SwarmNode[]> {
       const present = await list();
@@ -159,17 +186,4 @@ function clientOf(node: SwarmNode, { certPath, ...addresses }: NodeAddresses): D
       cause: error,
     });
   }
-}
-
-/** The address of a node's engine. */
-export function urlOf(
-  node: SwarmNode,
-  { template, byNode }: Pick<NodeAddresses, 'template' | 'byNode'>,
-): string {
-  const values = { addr: node.Status.Addr ?? '', hostname: hostnameOfNode(node), id: node.ID };
-  const given = byNode[node.ID] ?? byNode[values.hostname];
-  return (
-    given ??
-    template.replaceAll(/\{(addr|hostname|id)\}/g, (_, key: string) => values[key as keyof typeof values])
-  );
 }

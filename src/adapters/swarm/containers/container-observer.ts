@@ -41,7 +41,9 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
     },
     async list() {
       const [all, present] = await Promise.all([records.list(), nodes.list()]);
-      endings.settle(all.filter(mayHaveEnded));
+      // What became of a task, a node that is away does not say.
+      const isKnown = (record: ListedRecord) => ['ready', 'removed'].includes(stateOf(present, record));
+      endings.settle(all.filter((record) => mayHaveEnded(record) && isKnown(record)));
       return all.map((record) => listed(record, node, stateOf(present, record)));
     },
     watch: (hint) => watchNodes(nodes, instanceId, hint),

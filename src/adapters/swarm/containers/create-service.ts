@@ -1,6 +1,6 @@
 import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
 import { onNode } from '../client/nodes.ts';
-import { ensureImage } from '../images/node-images.ts';
+import { ensureImage, ensureRunnable } from '../images/node-images.ts';
 import type { Swarm } from '../swarm.ts';
 import { holdVolume } from '../volumes/volume-holder.ts';
 import { runtimeIdOf, serviceNameOf } from './names.ts';
@@ -8,16 +8,20 @@ import { serviceSpecOf } from './service-spec.ts';
 
 /**
  * Returns the runtime id of a new container, or of one made by an earlier or concurrent attempt. What it needs is on the
- * node of its volume first: a task of the swarm waits for nothing, and pulls nothing.
+ * node of its volume first: a task of the swarm waits for nothing, and pulls nothing. Throws `NodeInMaintenance` when that
+ * node takes no tasks, before an earlier container is stopped for it.
  */
 export async function createService(swarm: Swarm, spec: ContainerSpec): Promise<string> {
   const { settings, manager, nodes, records, volumes, networks, tools } = swarm;
   const { instanceId, processLimits } = settings;
   const runtimeId = runtimeIdOf(instanceId, spec.dbId, spec.generation);
   if ((await records.find(runtimeId)) !== null) return runtimeId;
-  const prepare = (each: string): Promise<string> => prepareNode(swarm, each, spec.image);
-  const nodeId = await volumes.ensure(spec, prepare);
-  const imageId = await prepare(nodeId);
+  const nodeId = await volumes.ensure(spec, async (each) => {
+    await prepareNode(swarm, each, spec.image);
+    await onNode(ensureRunnable(await nodes.engineOf(each), spec.image));
+  });
+  await nodes.requireReady(nodeId);
+  const imageId = await prepareNode(swarm, nodeId, spec.image);
   const network = networks.name;
   const toolsVolume = await tools.on(nodeId);
   const hostCpuMillicores = await cpuMillicoresOf(swarm, nodeId);

@@ -27,7 +27,8 @@ export function endedServices(manager: Manager) {
   }
 
   async function settleAll(records: readonly ListedRecord[]): Promise<void> {
-    for (const { name } of records) await settle(name);
+    // One that the swarm does not change holds up no other; the next listing shows it again.
+    for (const { name } of records) await settle(name).catch(() => {});
   }
 
   return {
@@ -35,11 +36,9 @@ export function endedServices(manager: Manager) {
     settle(records: readonly ListedRecord[]): void {
       if (records.length === 0 || isUnderWay) return;
       isUnderWay = true;
-      void settleAll(records)
-        .catch(() => {})
-        .finally(() => {
-          isUnderWay = false;
-        });
+      void settleAll(records).finally(() => {
+        isUnderWay = false;
+      });
     },
   };
 }

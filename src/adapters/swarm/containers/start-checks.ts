@@ -1,6 +1,6 @@
-import { NodeInMaintenance, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { GENERATION_LABEL } from '../../docker/engine/engine-names.ts';
-import { isReady, nodeSilent, onNode } from '../client/nodes.ts';
+import { nodeSilent, onNode } from '../client/nodes.ts';
 import type { Swarm } from '../swarm.ts';
 import { cpuMillicoresOf } from './create-service.ts';
 import { taskContainers } from './node-containers.ts';
@@ -14,12 +14,7 @@ export function startChecks(swarm: Swarm) {
   return {
     /** Throws when the swarm starts nothing on the container's node; else how much processor the node has. */
     async requireReady({ nodeId }: ContainerRecord): Promise<number> {
-      const node = await nodes.require(nodeId);
-      const { State } = node.Status;
-      if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
-      // An administrator has decided that, and not the node.
-      if (!isReady(node))
-        throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
+      await nodes.requireReady(nodeId);
       return await cpuMillicoresOf(swarm, nodeId);
     },
 

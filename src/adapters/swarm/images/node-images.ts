@@ -24,7 +24,7 @@ const copied = new WeakMap<EngineCalls, Set<string>>();
 
 /**
  * Ensures an image on a node's engine, and returns its id: of what is there, of what a registry has, or of a copy from
- * the manager for those that Berth makes itself. Throws `ImageUnavailable`, also for one that the node cannot run.
+ * the manager for those that Berth makes itself. Throws `ImageUnavailable`.
  */
 export async function ensureImage(
   calls: EngineCalls,
@@ -41,8 +41,16 @@ export async function ensureImage(
     );
   const present = before ?? (await imageOn(calls, reference));
   if (present === null) throw new ImageUnavailable(`image ${reference} is not on its node`);
-  await requireRunnable(calls, reference, present);
   return present.Id;
+}
+
+/**
+ * Throws `OtherPlatform` for an image on an engine that is for other processors. Asked only when a node is chosen: one
+ * that runs such images by an emulator keeps the containers that it has.
+ */
+export async function ensureRunnable(calls: EngineCalls, reference: string): Promise<void> {
+  const present = await imageOn(calls, reference);
+  if (present !== null) await requireRunnable(calls, reference, present);
 }
 
 /** Copies the manager's image unless the node has it, or one that it got before. */

@@ -1,4 +1,5 @@
-import { hostnameOfNode, isReady, isSilent } from '../client/nodes.ts';
+import { hostnameOfNode } from '../client/node-address.ts';
+import { engineFault, isReady } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { CONFINE } from '../containers/confinement.ts';
 import type { Swarm } from '../swarm.ts';
@@ -18,7 +19,8 @@ export type SwarmHealth = { readonly detail: string; readonly faults: readonly S
 export async function swarmHealth(swarm: Swarm): Promise<SwarmHealth> {
   const { manager, nodes } = swarm;
   const [seconds, all] = await Promise.all([manager.heartbeatSeconds(), nodes.list()]);
-  const found = await Promise.all(all.map(async (node) => await faultOf(swarm, node)));
+  const fits = await nodes.fitting();
+  const found = await Promise.all(all.map(async (node) => await faultOf(swarm, node, fits(node))));
   const ready = all.filter((node, at) => isReady(node) && found[at] === null).length;
   return {
     detail: `${all.length} ${all.length === 1 ? 'node' : 'nodes'}, ${ready} in use`,
@@ -36,23 +38,27 @@ const heartbeatFaults = (seconds: number): readonly SwarmFault[] =>
         },
       ];
 
-async function faultOf({ nodes, mayPlace }: Swarm, node: SwarmNode): Promise<SwarmFault | null> {
+async function faultOf(
+  { nodes, mayPlace }: Swarm,
+  node: SwarmNode,
+  fits: boolean,
+): Promise<SwarmFault | null> {
   const name = hostnameOfNode(node);
   if (node.Status.State !== 'ready')
     return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
   // An administrator's choice.
   if (!isReady(node)) return null;
+  if (!fits)
+    return {
+      words: `the node ${name} has other processors than the manager, so no container goes there`,
+      mend: `nothing for ${name}, or make an image of a registry the default one of the catalogue`,
+    };
   try {
-    if (!(await nodes.fits(node)))
-      return {
-        words: `the node ${name} has other processors than the manager, so no container goes there`,
-        mend: `docker node update --availability drain ${name}`,
-      };
     await nodes.engineOf(node.ID);
     if (await mayPlace(node)) return null;
     return { words: `containers on ${name} could gain privileges`, mend: `${name}: ${CONFINE}` };
   } catch (error) {
-    const { message } = isSilent(error) && error.cause instanceof Error ? error.cause : (error as Error);
-    return { words: `the engine of the node ${name} cannot be used: ${message}`, mend: 'see docs/swarm.md' };
+    const words = `the engine of the node ${name} cannot be used: ${engineFault(error)}`;
+    return { words, mend: 'see docs/swarm.md' };
   }
 }

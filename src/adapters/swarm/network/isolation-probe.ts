@@ -3,7 +3,8 @@ import type { Canary, Reached } from '../../../ports/containers/isolation-canary
 import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { gatewayOf } from '../../docker/network/subnet.ts';
-import { isSilent, onNode, urlOf } from '../client/nodes.ts';
+import { addressOf, urlOf } from '../client/node-address.ts';
+import { isSilent, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { cpuMillicoresOf } from '../containers/create-service.ts';
 import { ensureImage } from '../images/node-images.ts';
@@ -12,7 +13,7 @@ import type { Swarm } from '../swarm.ts';
 const MANAGER_PORT = 2377;
 const ENGINE_PORT = 2376;
 
-/** Tries on each ready node to reach a neighbour, the engines of all nodes, the managers and the metadata address. */
+/** Tries on each node with containers to reach a neighbour, the engines of all nodes, the managers and the metadata address. */
 export function swarmCanary(swarm: Swarm, image: string): Canary {
   const { nodes, networks, manager, settings } = swarm;
   const { instanceId, processLimits } = settings;
@@ -65,7 +66,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
       const all = await nodes.list();
       const proved: (readonly Reached[])[] = [];
       let silence: unknown = new Error('no node is ready');
-      for (const node of await nodes.inUse())
+      for (const node of await nodes.mayRunTasks())
         try {
           proved.push(await proveOn(node, all));
         } catch (error) {
@@ -82,5 +83,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
   };
 }
 
-const atAddressOf = ({ Status: { Addr = '' } }: SwarmNode, port: number): readonly string[] =>
-  isIPv4(Addr) && Addr !== '0.0.0.0' ? [`${Addr}:${port}`] : [];
+function atAddressOf(node: SwarmNode, port: number): readonly string[] {
+  const address = addressOf(node);
+  return isIPv4(address) && address !== '0.0.0.0' ? [`${address}:${port}`] : [];
+}

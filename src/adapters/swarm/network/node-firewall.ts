@@ -11,7 +11,8 @@ import { configuredResolvers, ownAddresses } from '../../docker/network/host-net
 import { isWithin } from '../../docker/network/subnet.ts';
 import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Manager } from '../client/manager.ts';
-import { hostnameOfNode, isSilent, type Nodes, onNode } from '../client/nodes.ts';
+import { hostnameOfNode } from '../client/node-address.ts';
+import { isSilent, type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
 import { onHostOf } from './node-host.ts';
@@ -23,8 +24,8 @@ const NODE_MS = 120_000;
 
 export type NodeFirewalls = {
   /**
-   * Sets the rules on all ready nodes, the same as on a single machine, and returns what was changed from outside since
-   * the last time. Throws when a node refuses, after the others have them.
+   * Sets the rules on all nodes that may have containers, the same as on a single machine, and returns what was changed
+   * from outside since the last time. Throws when a node refuses, after the others have them.
    */
   assertAll(): Promise<readonly string[]>;
   /**
@@ -73,7 +74,7 @@ export function nodeFirewalls(
     async assertAll() {
       const changed: string[] = [];
       const faults: Error[] = [];
-      await forEachAtMost(AT_A_TIME, await nodes.inUse(), async (node) => {
+      await forEachAtMost(AT_A_TIME, await nodes.mayRunTasks(), async (node) => {
         const name = hostnameOfNode(node);
         try {
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));

@@ -98,7 +98,8 @@ type NetworkInfo = {
   readonly ConfigFrom?: { readonly Network?: string };
 };
 
-const networkOn = (calls: EngineCalls, name: string): Promise<NetworkInfo | null> =>
+/** null when the engine has none of the name. */
+export const networkOn = (calls: EngineCalls, name: string): Promise<NetworkInfo | null> =>
   calls.read(LIMITS.inspect, (signal) =>
     orNull<NetworkInfo>(
       [404],

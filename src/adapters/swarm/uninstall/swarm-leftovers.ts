@@ -13,12 +13,13 @@ import {
 } from '../../docker/uninstall/engine-leftovers.ts';
 import { longList } from '../client/long-list.ts';
 import { swarmManager } from '../client/manager.ts';
-import { hostnameOfNode, type NodeAddresses, type Nodes, swarmNodes } from '../client/nodes.ts';
-import type { Service, SwarmNode } from '../client/objects.ts';
-import { SERVICE_PREFIX } from '../containers/names.ts';
+import { hostnameOfNode, type NodeAddresses } from '../client/node-address.ts';
+import { engineFault, type Nodes, OtherNode, swarmNodes } from '../client/nodes.ts';
+import type { Service, SwarmConfig, SwarmNode } from '../client/objects.ts';
+import { NODE_LABEL, SERVICE_PREFIX } from '../containers/names.ts';
 import { imageIdOn } from '../images/node-images.ts';
 import { onHostOf } from '../network/node-host.ts';
-import { configName } from '../network/node-networks.ts';
+import { configName, networkOn } from '../network/node-networks.ts';
 
 /** A swarm removes what a task had some seconds after its service. */
 const IN_USE = { withinMs: 60_000, everyMs: 500 } as const;
@@ -45,7 +46,7 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
   return {
     async count() {
       const ofNodes = await Promise.all(
-        (await nodes.list()).map(
+        (await sorted(nodes)).present.map(
           async (node) => await countOnEngine(await engineOf(nodes, node), instanceId),
         ),
       );
@@ -56,15 +57,16 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
       await forEachAtMost(SERVICES_AT_A_TIME, await services(), ({ ID }: Service) =>
         manager.removeService(ID),
       );
-      const all = await nodes.list();
+      const { present: all, former } = await sorted(nodes);
       const left: string[] = [];
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
         const engine = await engineOf(nodes, node);
         await whenUnused(() => removeContainers(engine, instanceId));
       });
       // The files are gone: now what says on which node they were.
-      for (const { Spec } of await manager.configs({ [INSTANCE_LABEL]: instanceId }))
-        await manager.removeConfig(Spec.Name);
+      const records = await manager.configs({ [INSTANCE_LABEL]: instanceId });
+      left.push(...onAbsent(records, all, former));
+      for (const { Spec } of records) await manager.removeConfig(Spec.Name);
       await whenUnused(() => removeNetwork(docker, networkName(instanceId)));
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
         left.push(...(await clearNode(nodes, node, instanceId)));
@@ -74,38 +76,80 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
   };
 }
 
-/** Removes network, rules and base image of a node. */
-async function clearNode(nodes: Nodes, node: SwarmNode, instanceId: string): Promise<readonly string[]> {
-  const engine = await engineOf(nodes, node);
-  await whenUnused(() => removeNetwork(engine, configName(instanceId)));
-  const calls = await nodes.engineOf(node.ID);
-  const name = hostnameOfNode(node);
-  const left = await clearRules(calls, instanceId).then(
-    () => [],
-    (error: unknown) => [
-      `Packet filter rules stay on ${name}, in chains named ${chainName(instanceId)}: ${String(error)}`,
-    ],
+/** The nodes with a machine of their own, and entries of machines that have joined again as another node. */
+type Sorted = { readonly present: readonly SwarmNode[]; readonly former: readonly SwarmNode[] };
+
+async function sorted(nodes: Nodes): Promise<Sorted> {
+  const all = await nodes.list();
+  const isFormer = await Promise.all(
+    all.map(async ({ ID, Status }) => {
+      if (Status.State !== 'down') return false;
+      const fault = await nodes.engineOf(ID).catch((error: unknown) => error);
+      return fault instanceof OtherNode && all.some((each) => each.ID === fault.nodeId);
+    }),
   );
-  await removeBaseImage(engine);
-  return left;
+  return { present: all.filter((_, at) => !isFormer[at]), former: all.filter((_, at) => isFormer[at]) };
 }
 
-/** By the tools of the base image, without which no rules are set. */
+/** In sentences: files on machines that were not asked. */
+function onAbsent(
+  records: readonly SwarmConfig[],
+  present: readonly SwarmNode[],
+  former: readonly SwarmNode[],
+): readonly string[] {
+  const recorded = records.flatMap(({ Spec }) => Spec.Labels?.[NODE_LABEL] ?? []);
+  const absent = new Set(recorded.filter((id) => !present.some(({ ID }) => ID === id)));
+  const isFormer = (id: string): boolean => former.some(({ ID }) => ID === id);
+  return [...absent].map((id) =>
+    isFormer(id)
+      ? `Nothing was removed for the node ${id}, which is down: at its address is another node.`
+      : `Files may be left on the machine of the node ${id}, which is no longer in the Swarm.`,
+  );
+}
+
+/** Removes rules, network and base image of a node. The image stays where rules do: it has the tools to remove them. */
+async function clearNode(nodes: Nodes, node: SwarmNode, instanceId: string): Promise<readonly string[]> {
+  const engine = await engineOf(nodes, node);
+  const calls = await nodes.engineOf(node.ID);
+  const fault = await clearRules(calls, instanceId).then(
+    () => null,
+    (error: unknown) => String(error),
+  );
+  await whenUnused(() => removeNetwork(engine, configName(instanceId)));
+  if (fault === null) {
+    await removeBaseImage(engine);
+    return [];
+  }
+  const where = `${hostnameOfNode(node)}, in chains named ${chainName(instanceId)}`;
+  return [`Packet filter rules may stay on ${where}: ${fault}`];
+}
+
+/** By the tools of the base image. A node without the network has never had rules. */
 async function clearRules(calls: Awaited<ReturnType<Nodes['engineOf']>>, instanceId: string): Promise<void> {
-  if ((await imageIdOn(calls, BASE_REFERENCE)) === null) return;
-  await onHostOf({ calls, instanceId, image: BASE_REFERENCE }, (run) => removeFirewall(instanceId, run));
+  if ((await imageIdOn(calls, BASE_REFERENCE)) !== null) {
+    await onHostOf({ calls, instanceId, image: BASE_REFERENCE }, (run) => removeFirewall(instanceId, run));
+    return;
+  }
+  if ((await networkOn(calls, configName(instanceId))) !== null)
+    throw new Error(`the node does not have the image ${BASE_REFERENCE} with the tools to remove them`);
 }
 
 async function engineOf(nodes: Nodes, node: SwarmNode): Promise<Docker> {
   try {
     return (await nodes.engineOf(node.ID)).docker;
   } catch (cause) {
-    const name = hostnameOfNode(node);
+    const name = `${hostnameOfNode(node)} (${node.ID})`;
     throw new Error(
-      `the engine of the node ${name} does not answer, and may have files of Berth: start it, or take it out of the swarm by docker node rm --force ${name}`,
+      `the engine of the node ${name} cannot be used, and may have files of Berth: ${engineFault(cause)}; ${adviceFor(node)}`,
       { cause },
     );
   }
+}
+
+function adviceFor({ ID, Status, ManagerStatus }: SwarmNode): string {
+  if (Status.State !== 'down') return 'see docs/swarm.md';
+  const demote = ManagerStatus === undefined ? '' : `docker node demote ${ID} && `;
+  return `start it, or take a machine that is gone for good out of the swarm by ${demote}docker node rm --force ${ID}`;
 }
 
 /** Repeats a removal until what is removed is in use no more; throws the refusal that lasts. */
