@@ -26,30 +26,36 @@ export const connect = (target: Target, cli: Caller & { readonly hosts: HostsFil
 const NOTE_AFTER_MS = 10_000;
 
 /**
- * Says once that a request has no answer: when that lasts, or at the second that fails, since the first may be the last.
- * A terminal shows progress instead, or a shell; a program reads the failure alone.
+ * Says once that a request waits for its answer: after ten seconds, or when its repetition fails too. A terminal shows
+ * progress instead, or a shell; a program reads the failure alone.
  */
 export function notingFetch(server: string, { io, options }: Caller): typeof fetch {
   const isSaid = !isTerminal(io.err) && options.output !== 'json';
-  let failed = 0;
+  const lost = new Set<string>();
   let isNoted = false;
   const noteOnce = (): void => {
     if (isSaid && !isNoted) io.err.write(`No answer from ${server} yet. Waiting…\n`);
     isNoted = true;
   };
   return async (input, init) => {
-    const timer = setTimeout(noteOnce, NOTE_AFTER_MS);
+    const request = `${init?.method} ${input}`;
+    const timer = isUpload(init) ? undefined : setTimeout(noteOnce, NOTE_AFTER_MS);
     try {
       return await fetch(input, init);
     } catch (error) {
-      failed += 1;
-      if (failed > 1) noteOnce();
+      // an abort, or the end of its time, is no failure that is repeated
+      if (init?.signal?.aborted) throw error;
+      if (lost.has(request)) noteOnce();
+      lost.add(request);
       throw error;
     } finally {
       clearTimeout(timer);
     }
   };
 }
+
+/** Its answer begins when all is sent. JSON is sent at once. */
+const isUpload = (init: RequestInit = {}): boolean => init.body != null && typeof init.body !== 'string';
 
 type OfProfile = Extract<Target, { kind: 'profile' }>;
 

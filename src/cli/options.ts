@@ -39,17 +39,24 @@ export function addGlobalOptions<C extends AnyCommand>(command: C): C {
   return command;
 }
 
-/** A global option that would change nothing: the command refuses it, before or after its name, and says what to do. */
-export const refused = <Flags extends '--server <url>' | '--token <token>' | '--profile <name>'>(
+/** What to do instead of giving an option that a command refuses. */
+const adviceFor = new WeakMap<Option, string>();
+
+/** A global option that would change nothing: the command refuses it, before or after its name, with this advice. */
+export function refused<Flags extends '--server <url>' | '--token <token>' | '--profile <name>'>(
   flags: Flags,
-  next = 'Leave it out.',
-) => new Option(flags, next).hideHelp();
+  advice = 'Leave it out.',
+) {
+  const option = new Option(flags).hideHelp();
+  adviceFor.set(option, advice);
+  return option;
+}
 
 function refuseWhenGiven(command: AnyCommand, option: Option): void {
   command.hook('preAction', () => {
     if (!lineageOf(command).some((each) => each.getOptionValue(option.attributeName()) !== undefined)) return;
     const words = lineageOf(command).map((each) => each.name());
-    throw usageError(`${words.join(' ')} does not take ${option.long}.`, option.description);
+    throw usageError(`${words.join(' ')} does not take ${option.long}.`, adviceFor.get(option));
   });
 }
 

@@ -1,6 +1,7 @@
 import { askLine, askSecret, NoAnswer } from '../../prompts/ask.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { GlobalOptions } from '../options.ts';
 import { canAsk, type Io, printable } from './io.ts';
 
 export type Prompts = {
@@ -55,9 +56,12 @@ async function answered(asking: Promise<string>): Promise<string> {
 
 const NOTE_AFTER_MS = 1000;
 
-/** A secret that is piped in, in one line. Says what it waits for, once that takes a second. */
-export async function pipedSecret(io: Io, what: string, maxBytes: number): Promise<string> {
-  const note = setTimeout(() => io.err.write(`Waiting for the ${what} on standard input …\n`), NOTE_AFTER_MS);
+type Caller = { readonly io: Io; readonly options: Pick<GlobalOptions, 'output'> };
+
+/** A secret that is piped in, in one line. Says what it waits for, once that takes a second; not to a program. */
+export async function pipedSecret({ io, options }: Caller, what: string, maxBytes: number): Promise<string> {
+  const wait = `Waiting for the ${what} on standard input …\n`;
+  const note = options.output === 'json' ? undefined : setTimeout(() => io.err.write(wait), NOTE_AFTER_MS);
   try {
     return (await readAll(io, maxBytes)).trim();
   } finally {

@@ -44,7 +44,6 @@ export const create = () =>
       withCli(async (cli, given, options) => {
         const { env, snapshot, image, role, memory, cpu, disk } = options;
         const { ephemeral = false, ttl, idle, onIdle, label } = options;
-        checkIdle({ ephemeral, idle, onIdle });
         const name = given ?? (ephemeral ? undefined : await nameFor(cli));
         const body = {
           ...(name !== undefined && { name }),
@@ -66,18 +65,6 @@ export const create = () =>
         report(cli, container);
       }),
     );
-
-type IdleOptions = {
-  readonly ephemeral: boolean;
-  readonly idle: number | undefined;
-  readonly onIdle: string | undefined;
-};
-
-/** An ephemeral container has an idle time of its own. */
-function checkIdle({ ephemeral, idle, onIdle }: IdleOptions): void {
-  if (onIdle === undefined || idle !== undefined || ephemeral) return;
-  throw usageError('Give --idle with --on-idle.', 'For example: berth create dev --idle 30m --on-idle stop');
-}
 
 async function nameFor({ ask }: Cli): Promise<string> {
   if (!ask.possible) throw usageError('Name the container.', 'For example: berth create dev');

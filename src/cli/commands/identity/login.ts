@@ -78,7 +78,7 @@ async function byToken(cli: Cli, server: string): Promise<NewProfile> {
   if (cli.ask.possible) cli.notify('Paste the API token, then press Enter.');
   const token = cli.ask.possible
     ? (await cli.ask.secret('Token: ')).trim()
-    : await pipedSecret(cli.io, 'API token', MAX_TOKEN_BYTES);
+    : await pipedSecret(cli, 'API token', MAX_TOKEN_BYTES);
   if (token === '') throw usageError('No token was given.', FROM_INPUT);
   const credential = { kind: 'api_token', token } as const;
   const berth = new Berth({

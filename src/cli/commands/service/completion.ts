@@ -1,7 +1,6 @@
 import { Argument } from '@commander-js/extra-typings';
 import { command, withCli } from '../../command.ts';
 import { SHELLS, scriptFor } from '../../completion/scripts.ts';
-import { refused } from '../../options.ts';
 
 const HELP = `
 Put one of these into your shell's start-up file:
@@ -13,8 +12,5 @@ Put one of these into your shell's start-up file:
 export const completion = () =>
   command('completion', 'Print the script that completes berth in your shell')
     .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
-    .addOption(refused('--server <url>'))
-    .addOption(refused('--token <token>'))
-    .addOption(refused('--profile <name>'))
     .addHelpText('after', HELP)
     .action(withCli(async ({ print }, shell) => print.text(scriptFor(shell))));
