@@ -1,4 +1,7 @@
+import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
+import { inProcess } from '../../src/adapters/mcp/injected-fetch.ts';
+import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { aCluster, inMemory } from '../support/service/cluster.ts';
 import { theCommand } from '../support/service/command.ts';
@@ -299,4 +302,10 @@ t.test('berth mcp serves the same tools over stdio, for the containers of its to
   t.match(await narrow.call('list_containers'), { text: /Invalid or expired API token/, isError: true });
   const { code, stderr } = await theCommand(t, address.replace(/^ws/, 'http'), 'svc_wrong').spawned(['mcp']);
   t.match([code, stderr], [4, /invalid, expired or revoked/], 'a bad token is reported at the start');
+});
+
+t.test('a failure within the process names no address', async (t) => {
+  const http = { inject: () => Promise.reject(new Error('closed')) } as unknown as FastifyInstance;
+  const berth = new Berth({ ...inProcess(http, '::1'), token: 'x' });
+  await t.rejects(berth.create({}), { message: 'Berth did not respond' });
 });

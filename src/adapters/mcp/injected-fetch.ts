@@ -1,22 +1,29 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
-/** The server's address for the client that never leaves the process. */
-export const IN_PROCESS = 'http://berth.invalid';
+/** Addresses need one, though no request leaves the process. */
+const SERVER = 'http://berth.invalid';
 
 type Method = NonNullable<InjectOptions['method']>;
+
+/** What a client needs to send its requests to this process, as if they came from `remoteAddress`. */
+export const inProcess = (http: FastifyInstance, remoteAddress: string) => ({
+  server: SERVER,
+  serverName: 'Berth',
+  fetch: injectedFetch(http, remoteAddress),
+});
 
 /**
  * A `fetch` that hands requests to this process's own routes, as if they came from `remoteAddress`. So the tools pass
  * the same checks as any client: origin, credential, limits, scope and audit.
  */
-export const injectedFetch =
+const injectedFetch =
   (http: FastifyInstance, remoteAddress: string): typeof globalThis.fetch =>
   async (input, init = {}) => {
     const { method = 'GET', headers, body, signal } = init;
     const answer = await http.inject({
       method: method as Method,
-      url: String(input).slice(IN_PROCESS.length),
+      url: String(input).slice(SERVER.length),
       headers: Object.fromEntries(new Headers(headers ?? {})),
       remoteAddress,
       payloadAsStream: true,

@@ -4,7 +4,7 @@ import { Berth } from '../../client/index.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { isRestricted } from '../../domain/identity/caller.ts';
 import type { ToolScope } from '../../mcp/tool.ts';
-import { IN_PROCESS, injectedFetch } from './injected-fetch.ts';
+import { inProcess } from './injected-fetch.ts';
 
 export type McpDeps = {
   readonly version: string;
@@ -92,9 +92,8 @@ async function answer(http: FastifyInstance, request: FastifyRequest, reply: Fas
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
   const berth = new Berth({
-    server: IN_PROCESS,
+    ...inProcess(http, request.origin.ipAddress),
     token: tokenOf(request),
-    fetch: injectedFetch(http, request.origin.ipAddress),
     headers: { 'user-agent': request.origin.userAgent },
     timeoutMs: TIMEOUT_MS,
   });

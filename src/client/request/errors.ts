@@ -37,7 +37,7 @@ export class BerthError extends Error {
   }
 }
 
-/** `server`: its address; empty for the page's own. */
+/** `server`: its address or name; empty for the page's own. */
 export const unreachable = (cause?: unknown, server = ''): BerthError =>
   new BerthError(0, 'unreachable', `${server || 'Berth'} did not respond`, { cause });
 

@@ -8,6 +8,8 @@ export type TokenSource = string | null | ((refused?: string) => string | null |
 export type RequesterOptions = {
   /** `https://berth.example.org`; empty for the page's own origin. */
   readonly server: string;
+  /** What failures call the service, instead of its address. */
+  readonly serverName?: string;
   readonly token: TokenSource;
   readonly retries?: RetryPolicy;
   /** Limit for each try. */
@@ -126,7 +128,7 @@ export class Requester {
     } catch (cause) {
       signal?.throwIfAborted();
       const failure = method === 'GET' || token === null ? unreachable : unanswered;
-      throw failure(cause, this.server);
+      throw failure(cause, this.#options.serverName ?? this.server);
     }
     observer?.answered(askedAtMs);
     if (response.ok || options.anyStatus === true) return response;
