@@ -51,6 +51,23 @@ t.test('a body has nothing that its schema does not name', async (t) => {
   t.strictSame(toBody(leaking), BODY);
 });
 
+t.test('a schema that does not name all fields makes no bodies, at any depth', async (t) => {
+  const another = Type.Object({ name: Type.String() });
+  for (const schema of [
+    Type.Unknown(),
+    Type.Any(),
+    Type.Ref('Size'),
+    Type.Unsafe({ type: 'object' }),
+    Type.Intersect([Size, another]),
+    Type.Union([Size, another]),
+    Type.Union([Size, Type.String()]),
+    Type.Record(Type.String(), Size),
+  ]) {
+    t.throws(() => bodyOf(schema), /names its fields/);
+    t.throws(() => bodyOf(Type.Array(Nullable(Type.Object({ inner: schema })))), /names its fields/);
+  }
+});
+
 t.test('the fields of a body have the names of the domain, and absent ones stay absent', async (t) => {
   t.strictSame(fieldsOf({ max_idle_seconds: 0, ends_at: null, labels: { a_b: 'x' } }), {
     maxIdleSeconds: 0,

@@ -54,7 +54,7 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
     const { code, suggestion } = error;
     return reply.code(status).send({ error: message, code, suggestion });
   }
-  const fields = fieldsOf(error);
+  const fields = faultsOf(error);
   if (fields === null) return reply.code(status).send({ error: message, code: error.code });
   const first = Object.entries(fields)[0];
   const words = first === undefined ? message : `${first[0]} ${first[1]}`;
@@ -69,7 +69,7 @@ const keptWords = (message: string, names: readonly string[]): string =>
     ? 'the space of deleted containers is still being freed: try again in a few minutes'
     : `${message}: ${names.join(', ')}`;
 
-function fieldsOf(error: DomainError): FieldFaults | null {
+function faultsOf(error: DomainError): FieldFaults | null {
   if (error.code === 'validation_failed') return error.fields;
   return error.code === 'confirmation_required'
     ? { [error.by]: 'is required to confirm that it is you' }

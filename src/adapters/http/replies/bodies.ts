@@ -12,7 +12,10 @@ export type SourceOf<Body> = Body extends string
       ? { readonly [Name in keyof Body as CamelCase<Name & string>]: SourceOf<Body[Name]> }
       : Body;
 
-/** Makes bodies of a schema: they have what it names, and nothing else of the value. */
+/**
+ * Makes bodies of a schema: they have what it names, and nothing else of the value. Throws for a schema that does not
+ * say so, such as a union of objects.
+ */
 export function bodyOf<Schema extends TSchema>(schema: Schema) {
   const convert = converter(schema);
   return (value: SourceOf<Static<Schema>>) => convert(value) as Static<Schema>;
@@ -23,14 +26,30 @@ type Convert = (value: unknown) => unknown;
 const toWire: Convert = (value) => (value instanceof Date ? value.toISOString() : value);
 
 function converter(schema: TSchema): Convert {
-  const structure = (schema['anyOf'] as TSchema[] | undefined)?.find(({ type }) => type !== 'null') ?? schema;
-  if (structure['properties'] !== undefined) return orAbsent(objectConverter(structure['properties']));
-  if (structure['items'] === undefined) return toWire;
-  const item = converter(structure['items']);
-  return orAbsent((value) => (value as readonly unknown[]).map(item));
+  const [one = schema, ...others] = alternativesOf(schema).filter(({ type }) => type !== 'null');
+  if (others.length === 0 && one['properties'] !== undefined)
+    return unlessMissing(objectConverter(one['properties']));
+  if (others.length === 0 && one['items'] !== undefined) {
+    const item = converter(one['items']);
+    return unlessMissing((value) => (value as readonly unknown[]).map(item));
+  }
+  if ([one, ...others].every(isScalar) || isRecord(one)) return toWire;
+  throw new Error(`a body needs a schema that names its fields, not ${JSON.stringify(schema)}`);
 }
 
-const orAbsent =
+const alternativesOf = (schema: TSchema): readonly TSchema[] =>
+  (schema['anyOf'] as TSchema[] | undefined)?.flatMap(alternativesOf) ?? [schema];
+
+const SCALARS: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean']);
+
+const isScalar = ({ type }: TSchema): boolean => SCALARS.has(type);
+
+/** Names to scalars, as the user gave them. */
+const isRecord = ({ patternProperties }: TSchema): boolean =>
+  patternProperties !== undefined &&
+  Object.values<TSchema>(patternProperties).every((each) => alternativesOf(each).every(isScalar));
+
+const unlessMissing =
   (convert: Convert): Convert =>
   (value) =>
     value == null ? value : convert(value);

@@ -20,12 +20,12 @@ export type ResetRouteDeps = {
 export const resetRoutes =
   (deps: ResetRouteDeps): Routes =>
   (http, tokens) => {
-    makingRoute(deps)(http, tokens);
-    madeRoutes(deps)(http, tokens);
+    createRoute(deps)(http, tokens);
+    linkRoutes(deps)(http, tokens);
     useRoutes(deps)(http, tokens);
   };
 
-const makingRoute =
+const createRoute =
   ({ resets, publicUrl }: ResetRouteDeps): Routes =>
   (http) => {
     http.post(
@@ -53,7 +53,7 @@ const makingRoute =
     );
   };
 
-const madeRoutes =
+const linkRoutes =
   ({ resets }: ResetRouteDeps): Routes =>
   (http) => {
     http.get(
