@@ -19,6 +19,8 @@ const GOOD_ANSWERS = path.join('.tap', 'openapi-good-answers.json');
 /** The API document of a service in memory, as `writeApiTypes` left it. */
 export const DOCUMENT = path.join('.tap', 'openapi.json');
 
+const OUTPUTS = [API_TYPES, DOCUMENT];
+
 /**
  * Writes the API document, and the client's types of it, unless they are up to date. Does nothing in a tree without
  * the client; one with it, but without the printer of the document, is not complete.
@@ -31,10 +33,13 @@ export async function writeApiTypes(root, tree) {
     throw new Fault(`The types of ${CLIENT} need ${PRINTER}, which is missing`);
   const inputs = inputsOf(tree === undefined ? await readTree(root) : tree);
   const record = recordOf(root, 'API types');
-  const areThere = existsSync(path.join(root, API_TYPES)) && existsSync(path.join(root, DOCUMENT));
-  if (areThere && inputs !== null && record.read().get(PRINTER) === inputs) return;
+  const known = record.read();
+  const isSame = OUTPUTS.every((name) => known.get(name) === digestOf(path.join(root, name)));
+  if (isSame && inputs !== null && known.get(PRINTER) === inputs) return;
   await write(root);
-  record.write(inputs === null ? [] : [[PRINTER, inputs]]);
+  if (inputs === null) return record.write([]);
+  // why: a new clone may take the record from one process, and a file from another
+  record.write([[PRINTER, inputs], ...OUTPUTS.map((name) => withDigest(root, name))]);
 }
 
 /**
@@ -44,13 +49,30 @@ export async function writeApiTypes(root, tree) {
 const inputsOf = (tree) =>
   tree?.digest([...tree.reachedFrom(PRINTER), GENERATOR, ...tree.files.filter(isSetting)]) ?? null;
 
+/** @param {string | Buffer} content */
+const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+
+/**
+ * Null where there is no such file.
+ * @param {string} file
+ */
+const digestOf = (file) => (existsSync(file) ? sha256(readFileSync(file)) : null);
+
+/**
+ * @param {string} root
+ * @param {string} name
+ * @returns {[string, string]}
+ */
+const withDigest = (root, name) => [name, digestOf(path.join(root, name)) ?? ''];
+
 /** @param {string} root */
 async function write(root) {
   const printed = await capture(modernNode(root), [PRINTER], { cwd: root });
   if (printed.code !== 0) throw new Fault(`${printed.output}\nPrinting the API document failed`);
-  const stamp = `// of ${createHash('sha256').update(printed.stdout).digest('hex')}\n`;
-  if (firstLineOf(path.join(root, API_TYPES)) === stamp && existsSync(path.join(root, DOCUMENT))) return;
-  replace(root, DOCUMENT, printed.stdout);
+  const digest = sha256(printed.stdout);
+  if (digestOf(path.join(root, DOCUMENT)) !== digest) replace(root, DOCUMENT, printed.stdout);
+  const stamp = `// of ${digest}\n`;
+  if (firstLineOf(path.join(root, API_TYPES)) === stamp) return;
   replace(root, API_TYPES, stamp + (await typesOf(root, printed.stdout)));
 }
 

@@ -6,7 +6,7 @@ import { PASSED } from './passed.mjs';
 /** What the checks remember, by folder of a clone. */
 const KEPT = new Map([
   [PASSED, /^(?!tests\.).*\.json$/],
-  ['.tap', /\.tsbuildinfo$|^openapi/],
+  ['.tap', /\.tsbuildinfo$|^openapi[a-z-]*\.json$/],
   [path.dirname(API_TYPES), /^openapi\.d\.ts$/],
 ]);
 
@@ -15,7 +15,7 @@ const KEPT = new Map([
  * @param {string} root
  * @param {string} cache
  */
-export function adoptPassed(root, cache) {
+export function adoptMemory(root, cache) {
   if (existsSync(path.join(root, PASSED))) return;
   for (const [folder, names] of KEPT)
     copyAll(path.join(cache, 'checks', folder), path.join(root, folder), names);
@@ -26,7 +26,7 @@ export function adoptPassed(root, cache) {
  * @param {string} root
  * @param {string} cache
  */
-export function keepPassed(root, cache) {
+export function keepMemory(root, cache) {
   for (const [folder, names] of KEPT)
     copyAll(path.join(root, folder), path.join(cache, 'checks', folder), names);
 }
