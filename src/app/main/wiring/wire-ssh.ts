@@ -38,7 +38,7 @@ type OfOthers = {
   readonly publicUrl: () => string;
 };
 
-/** The socket of which each is a connection to the server. */
+/** The route of WebSockets that each carry a connection to the SSH server. */
 const overHttps =
   (access: ReturnType<typeof sshAccess>, server: ReturnType<typeof sshServer>): Routes =>
   ({ sockets }) =>
