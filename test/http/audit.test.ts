@@ -212,7 +212,11 @@ t.test("NDJSON has the list's objects, one per line", async (t) => {
   t.same(JSON.parse(lines[0] ?? ''), first);
   const all = await as(service, root)('GET', `${ALL}?user=ada`, undefined, NDJSON);
   t.equal(all.body.trimEnd().split('\n').length, 601);
-  t.match(all.body.split('\n')[0], /,"username":"ada"}$/, 'the name comes last');
+  const { id, created_at } = first as Listed;
+  const start = `{"id":"${id}","user_id":"${ada.id}","action":"login_failed","ip_address":"192.0.2.7",`;
+  const end = `"user_agent":"agent","details":"two\\nlines","created_at":"${created_at}"`;
+  t.equal(lines[0], `${start}${end}}`);
+  t.equal(all.body.split('\n')[0], `${start}${end},"username":"ada"}`, 'the name comes last');
   const none = await as(service, root)('GET', `${ALL}?user=nobody`, undefined, NDJSON);
   t.same([none.statusCode, none.body], [200, '']);
 });

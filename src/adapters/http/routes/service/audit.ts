@@ -45,11 +45,11 @@ const ownRoute =
         const format = exportFormat(request);
         if (format !== null) {
           cutOffReading(request, reply);
-          const records = mapped(audit.exportOwn(filterOf(query), caller), toBody);
+          const records = mapped(audit.exportOwn(filterOf(query), caller), ownBody);
           return sendFile(request, reply, records, format, OWN);
         }
         const { items, next } = await paged(query, (part) => audit.own(filterOf(query), part, caller));
-        return { records: items.map(toBody), next_cursor: next };
+        return { records: items.map(ownBody), next_cursor: next };
       },
     );
   };
@@ -74,11 +74,11 @@ const allRoute =
         const format = exportFormat(request);
         if (format !== null) {
           cutOffAdmin(request, reply);
-          const records = mapped(await audit.exportAll(filter, caller, origin), withName);
+          const records = mapped(await audit.exportAll(filter, caller, origin), namedBody);
           return sendFile(request, reply, records, format, ALL);
         }
         const { items, next } = await paged(query, (part) => audit.all(filter, part, caller, origin));
-        return { records: items.map(withName), next_cursor: next };
+        return { records: items.map(namedBody), next_cursor: next };
       },
     );
   };
@@ -104,9 +104,12 @@ async function* mapped<T, U>(all: AsyncIterable<T>, to: (one: T) => U): AsyncGen
   for await (const one of all) yield to(one);
 }
 
-const plain = bodyOf(AuditRecordBody);
+const toBody = bodyOf(AuditRecordBody);
 
-const toBody = ({ username: _, ...record }: AuditRecord) => plain(record);
+const ownBody = ({ username: _, ...record }: AuditRecord) => toBody(record);
 
 // why: in an export the name comes last
-const withName = (record: AuditRecord): AuditRecordBody => ({ ...toBody(record), username: record.username });
+const namedBody = (record: AuditRecord): AuditRecordBody => ({
+  ...ownBody(record),
+  username: record.username,
+});
