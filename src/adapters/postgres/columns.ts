@@ -1,13 +1,13 @@
+/** Between rows and values of the domain: the column `user_id` is `userId`. Names are in lists, separated by spaces. */
 import { type SnakeCase, snakeCase } from '../names.ts';
 
-/** Between rows and values of the domain: the column `user_id` is `userId`. Names are in lists, separated by spaces. */
 type Words<List extends string> = List extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : List;
 
-type Writable<Value> = Value extends readonly (infer Item)[] ? Item[] : Value;
+/** Arrays are copied. */
+type Written<Value> = Value extends readonly (infer Item)[] ? Item[] : Value;
 
-/** The columns of a value's properties. */
-export type ColumnsOf<Value> = {
-  -readonly [Name in keyof Value & string as SnakeCase<Name>]: Writable<Value[Name]>;
+type ColumnsOf<Value, Names extends string> = {
+  [Name in Names as SnakeCase<Name>]: Name extends keyof Value ? Written<Value[Name]> : never;
 };
 
 const pairsOf = (lists: readonly string[]) =>
@@ -26,9 +26,32 @@ export function fromColumns<List extends string>(...lists: readonly List[]) {
     renamed(row, pairs) as { readonly [Name in Words<List>]: Row[SnakeCase<Name> & keyof Row] };
 }
 
-/** Writes exactly these properties of a value; undefined leaves a column as it is, or gives it its default. */
-export function toColumns<List extends string>(...lists: readonly List[]) {
+function writer<Names extends string>(lists: readonly string[]) {
   const pairs = pairsOf(lists).map(([name, column]) => [column, name] as const);
-  return <Value extends { readonly [Name in Words<List>]?: unknown }>(value: Value) =>
-    renamed(value, pairs) as { [Name in Words<List> as SnakeCase<Name>]: Writable<Value[Name]> };
+  return <Value extends object>(value: Value) => {
+    const row = renamed(value, pairs);
+    for (const [column, field] of Object.entries(row)) if (Array.isArray(field)) row[column] = [...field];
+    return row as ColumnsOf<Value, Names>;
+  };
+}
+
+/** Writes exactly these properties of a value, which has all of them. */
+export function toColumns<List extends string>(...lists: readonly List[]) {
+  const write = writer<Words<List>>(lists);
+  return <Value extends { readonly [Name in Words<List>]: unknown }>(value: Value) => write(value);
+}
+
+/** Writes these properties of a value that has no others: a new one that the list lacks does not compile. */
+export function toAllColumns<List extends string>(...lists: readonly List[]) {
+  const write = writer<Words<List>>(lists);
+  return <Value extends { readonly [Name in Words<List>]: unknown }>(
+    value: Value & { readonly [Name in Exclude<keyof Value, Words<List>>]: never },
+  ) => write<Value>(value);
+}
+
+/** Writes these properties of a change; an undefined or absent one leaves its column as it is. */
+export function toChangedColumns<List extends string>(...lists: readonly List[]) {
+  const write = writer<Words<List>>(lists);
+  return <Value extends object>(value: Words<List> extends keyof Value ? Value : never) =>
+    write<Value>(value);
 }

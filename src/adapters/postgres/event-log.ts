@@ -141,10 +141,10 @@ type Row = {
   readonly for_administrators: boolean;
 };
 
-const plainOf = fromColumns('id dbId data');
+const eventFields = fromColumns('id dbId data');
 
 const toEvent = (row: Row): StoredEvent => ({
-  ...plainOf(row),
+  ...eventFields(row),
   type: row.type as EventType,
   time: row.created_at,
   audience: row.audience ?? 'everybody',

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
-import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Use } from '../../ports/identity/session-repository.ts';
-import { fromColumns, toColumns } from './columns.ts';
-import type { Db, UseLimitsRow } from './schema/database-schema.ts';
+import type { Db } from './schema/database-schema.ts';
 
 /** The database's clock, which advances within a transaction, unlike `now()`. */
 export const clockNow = sql<Date>`clock_timestamp()`;
@@ -33,16 +31,6 @@ export const unnested = (uses: readonly Use[]) => {
   const times = ordered.map((use) => use.at);
   return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
 };
-
-export const toUseLimits: (row: UseLimitsRow) => UseLimits = fromColumns(
-  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
-);
-
-export const toResources = fromColumns('memoryMb cpuMillicores diskMb');
-export const resourceColumns = toColumns('memoryMb cpuMillicores diskMb');
-
-export const toOrigin = fromColumns('ipAddress userAgent');
-export const originColumns = toColumns('ipAddress userAgent');
 
 /** For `$call`: the first row through `read`; null when there is none. */
 export const firstAs =

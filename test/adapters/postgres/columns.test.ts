@@ -1,5 +1,14 @@
 import t from 'tap';
-import { fromColumns, toColumns } from '../../../src/adapters/postgres/columns.ts';
+import {
+  fromColumns,
+  toAllColumns,
+  toChangedColumns,
+  toColumns,
+} from '../../../src/adapters/postgres/columns.ts';
+
+type Thing = { readonly id: string; readonly layerMb: number | null; readonly forkIds: readonly string[] };
+
+const THING: Thing = { id: 'a', layerMb: null, forkIds: ['b'] };
 
 t.test('a value is read from the columns of its properties, and from no others', async (t) => {
   const read = fromColumns('id userId', 'lastUsedAt');
@@ -14,8 +23,31 @@ t.test('a value is written to the columns of its properties, and to no others', 
     layer_mb: 1,
     fork_ids: ['b'],
   });
+  t.not(write(THING).fork_ids, THING.forkIds, 'a row may be changed, a value may not');
 });
 
-t.test('an absent property leaves its column as it is', async (t) => {
-  t.strictSame(toColumns('layerMb volumeMb')({ layerMb: 1 }), { layer_mb: 1, volume_mb: undefined });
+t.test('an absent property of a change leaves its column as it is', async (t) => {
+  const change: Partial<Thing> = { layerMb: 1 };
+  t.strictSame(toChangedColumns('id layerMb')(change), { id: undefined, layer_mb: 1 });
+});
+
+t.test('lists that do not fit a value do not compile', async (t) => {
+  const change: Partial<Thing> = {};
+  const row = { id: 'a' };
+  const wrong = () => [
+    // @ts-expect-error a name that the value does not have
+    toColumns('id layerMbb')(THING),
+    // @ts-expect-error a property that may be absent
+    toColumns('id layerMb')(change),
+    // @ts-expect-error a property that is not in the list
+    toAllColumns('id layerMb')(THING),
+    // @ts-expect-error a name that the value does not have
+    toAllColumns('id layerMb forkIds other')(THING),
+    // @ts-expect-error a name that the change does not have
+    toChangedColumns('id layerMbb')(change),
+    // @ts-expect-error a column that the row does not have
+    fromColumns('id layerMb')(row),
+  ];
+  t.strictSame(toAllColumns('id layerMb', 'forkIds')(THING), { id: 'a', layer_mb: null, fork_ids: ['b'] });
+  t.type(wrong, 'function');
 });

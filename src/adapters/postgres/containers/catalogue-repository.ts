@@ -11,7 +11,8 @@ import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
 import type { Db, RolesTable, TierRow } from '../schema/database-schema.ts';
-import { changedOne, firstAs, run, toUseLimits } from '../sql.ts';
+import { toUseLimits } from '../shared-columns.ts';
+import { changedOne, firstAs, run } from '../sql.ts';
 
 export const postgresCatalogue = (db: Db): CatalogueRepository => ({
   async tiers() {
@@ -108,25 +109,25 @@ async function hasLive(db: Db, column: 'image_key' | 'role', key: string): Promi
   return (await live.where(column, '=', key).limit(1).execute()).length > 0;
 }
 
-const plainOf = fromColumns(
+const tierFields = fromColumns(
   'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
 );
 
 const toTier = (row: TierRow): Tier => ({
-  ...plainOf(row),
+  ...tierFields(row),
   memoryMb: { min: row.min_memory_mb, max: row.max_memory_mb },
   cpuMillicores: { min: row.min_cpu_millicores, max: row.max_cpu_millicores },
   diskMb: { min: row.min_disk_mb, max: row.max_disk_mb },
   ...toUseLimits(row),
 });
 
-const plainColumns = toColumns(
+const tierColumns = toColumns(
   'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
   'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
 );
 
 const fromTier = (tier: Tier): TierRow => ({
-  ...plainColumns(tier),
+  ...tierColumns(tier),
   min_memory_mb: tier.memoryMb.min,
   max_memory_mb: tier.memoryMb.max,
   min_cpu_millicores: tier.cpuMillicores.min,

@@ -9,10 +9,11 @@ import {
   type NewContainer,
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
-import { fromColumns, toColumns } from '../columns.ts';
+import { fromColumns, toAllColumns } from '../columns.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, firstAs, isAny, resourceColumns, toResources } from '../sql.ts';
+import { resourceColumns, toResources } from '../shared-columns.ts';
+import { allAs, firstAs, isAny } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & {
   owner_username: string;
@@ -176,10 +177,12 @@ export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, re
   }
 }
 
-const plainColumns = toColumns('dbId ownerId name imageKey image shell role node volume diskQuota');
+const containerColumns = toAllColumns('dbId ownerId name imageKey image shell role node volume');
 
-const toRow = ({ resources, env, ...container }: NewContainer) => ({
-  ...plainColumns(container),
+const toRow = ({ resources, env, diskQuota, ...container }: NewContainer) => ({
+  ...containerColumns(container),
+  // undefined: the column's default
+  disk_quota: diskQuota,
   ...resourceColumns(resources),
   env: JSON.stringify(env),
   state: 'creating' as const,
@@ -199,7 +202,7 @@ const toUpdate = (change: StateChange) => ({
   deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
-const plainOf = fromColumns(
+const containerFields = fromColumns(
   'dbId ownerId ownerUsername name imageKey image shell role env state stateReason generation runtimeId node',
   'volume diskQuota diskUsedMb layerUsedMb layerAllowedMb createdAt lastUsedAt startedAt deletedAt labels',
 );
@@ -207,7 +210,7 @@ const plainOf = fromColumns(
 const lifetimeOf = fromColumns('endsAt idleSeconds onIdle keptUntil activeAt');
 
 export const toContainer = (row: Joined): Container => ({
-  ...plainOf(row),
+  ...containerFields(row),
   resources: toResources(row),
   // These columns are written together.
   roleSetup: {

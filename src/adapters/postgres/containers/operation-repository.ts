@@ -4,21 +4,11 @@ import type {
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
-import { fromColumns, toColumns } from '../columns.ts';
+import { fromColumns, toAllColumns, toChangedColumns } from '../columns.ts';
 import type { OperationsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import {
-  allAs,
-  changedOne,
-  clockNow,
-  firstAs,
-  isAny,
-  leaseEnd,
-  originColumns,
-  run,
-  setOf,
-  toOrigin,
-} from '../sql.ts';
+import { originColumns, toOrigin } from '../shared-columns.ts';
+import { allAs, changedOne, clockNow, firstAs, isAny, leaseEnd, run, setOf } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
@@ -120,29 +110,33 @@ const mine = (db: Db, id: string, owner: string) =>
 const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
-const plainColumns = toColumns(
+const operationColumns = toAllColumns(
   'id dbId kind phase carryOver verified unfitted volumeKept freshRuntimeId measured requestedBy reason leaseOwner',
 );
 
-const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
-  ...plainColumns(operation),
-  ...originColumns(operation.origin),
-  before: JSON.stringify(operation.before),
-  target: JSON.stringify(operation.target),
-  fresh_image: operation.layerImage,
-  left_behind: operation.leftBehind === null ? null : JSON.stringify(operation.leftBehind),
-  refusal: operation.refusal === null ? null : JSON.stringify(operation.refusal),
-  new_owner_id: operation.newOwnerId ?? null,
-  snapshot_id: operation.snapshot?.id ?? null,
-  ...ofSnapshot(operation.snapshot),
-});
+function toRow(operation: Omit<StoredOperation, 'outcome'>) {
+  const { origin, before, target, layerImage, leftBehind, refusal, newOwnerId, snapshot, ...others } =
+    operation;
+  return {
+    ...operationColumns(others),
+    ...originColumns(origin),
+    before: JSON.stringify(before),
+    target: JSON.stringify(target),
+    fresh_image: layerImage,
+    left_behind: leftBehind === null ? null : JSON.stringify(leftBehind),
+    refusal: refusal === null ? null : JSON.stringify(refusal),
+    new_owner_id: newOwnerId ?? null,
+    snapshot_id: snapshot?.id ?? null,
+    ...ofSnapshot(snapshot),
+  };
+}
 
 const ofSnapshot = (work: StoredOperation['snapshot']) => ({
   paused: work?.hasPaused,
   volume_copied: work?.hasVolume,
 });
 
-const progressColumns = toColumns('step phase verified unfitted volumeKept freshRuntimeId measured');
+const progressColumns = toChangedColumns('step phase verified unfitted volumeKept freshRuntimeId measured');
 
 /** undefined: unchanged */
 const toUpdate = (progress: Progress) => ({
@@ -153,13 +147,13 @@ const toUpdate = (progress: Progress) => ({
   ...ofSnapshot(progress.snapshot),
 });
 
-const plainOf = fromColumns(
+const operationFields = fromColumns(
   'id dbId kind phase before target carryOver verified unfitted volumeKept freshRuntimeId measured',
   'leftBehind refusal requestedBy reason leaseOwner outcome',
 );
 
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
-  ...plainOf(row),
+  ...operationFields(row),
   layerImage: row.fresh_image,
   origin: toOrigin(row),
   ...(row.snapshot_id === null

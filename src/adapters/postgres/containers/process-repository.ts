@@ -76,7 +76,7 @@ const processChanges = (db: Db): Pick<ProcessRepository, 'insert' | 'advance' | 
     db
       .insertInto('processes')
       .values({
-        ...plainColumns(process),
+        ...processColumns(process),
         command: JSON.stringify(command),
         terminal_cols: terminal?.cols ?? null,
         terminal_rows: terminal?.rows ?? null,
@@ -127,15 +127,15 @@ const columnsOf = (state: ProcessState) => {
   }
 };
 
-const plainOf = fromColumns('id dbId userId runtimeId name command takesInput startedAt');
+const processFields = fromColumns('id dbId userId runtimeId name command takesInput startedAt');
 
 const toProcess = (row: Selectable<ProcessesTable>): ContainerProcess => ({
-  ...plainOf(row),
+  ...processFields(row),
   terminal: terminalOf(row),
   state: stateOf(row),
 });
 
-const plainColumns = toColumns('id dbId userId runtimeId name takesInput');
+const processColumns = toColumns('id dbId userId runtimeId name takesInput');
 
 const terminalOf = ({ terminal_cols: cols, terminal_rows: rows }: Selectable<ProcessesTable>) =>
   cols === null || rows === null ? null : { cols, rows };

@@ -4,19 +4,8 @@ import type { NewMember, WarmPoolRepository } from '../../../ports/containers/wa
 import { fromColumns, toColumns } from '../columns.ts';
 import type { WarmPoolTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import {
-  allAs,
-  COUNT,
-  changedOne,
-  clockNow,
-  countOf,
-  firstAs,
-  leaseEnd,
-  resourceColumns,
-  run,
-  setOf,
-  toResources,
-} from '../sql.ts';
+import { resourceColumns, toResources } from '../shared-columns.ts';
+import { allAs, COUNT, changedOne, clockNow, countOf, firstAs, leaseEnd, run, setOf } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
@@ -116,18 +105,18 @@ const oldestReady = (db: Db, { node, image, imageId, diskMb }: Parameters<WarmPo
 const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
-const plainColumns = toColumns('dbId node image imageId volume');
+const memberColumns = toColumns('dbId node image imageId volume');
 
 const toRow = (member: NewMember) => ({
-  ...plainColumns(member),
+  ...memberColumns(member),
   ...resourceColumns(member.resources),
   state: 'making' as const,
 });
 
-const plainOf = fromColumns('dbId state node image imageId volume runtimeId');
+const memberFields = fromColumns('dbId state node image imageId volume runtimeId');
 
 const toMember = (row: Selectable<WarmPoolTable>): PoolMember => ({
-  ...plainOf(row),
+  ...memberFields(row),
   resources: toResources(row),
   quota: row.disk_quota,
 });

@@ -2,7 +2,8 @@ import type { Selectable } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { UseLimitsRow } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
-import { fromJson, toUseLimits } from '../sql.ts';
+import { toUseLimits } from '../shared-columns.ts';
+import { fromJson } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 /** Columns beside a credential's own: its user, as JSON, and what limits the user's requests. */

@@ -7,7 +7,8 @@ import type {
 import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
-import { clockNow, firstAs, onlyAs, originColumns, run, toOrigin } from '../sql.ts';
+import { originColumns, toOrigin } from '../shared-columns.ts';
+import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
 import { sweepExpired } from './sweep-expired.ts';
 
 const alive = (db: Db) => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
@@ -70,10 +71,10 @@ export const postgresDeviceSignIns = (db: Db): DeviceSignInRepository => ({
   remove: (deviceHash) => db.deleteFrom('device_sign_ins').where('device_hash', '=', deviceHash).$call(run),
 });
 
-const codeColumns = toColumns('deviceHash userCodeHash machine');
+const deviceSignInColumns = toColumns('deviceHash userCodeHash machine');
 
 const toRow = (signIn: NewDeviceSignIn, lifeMinutes: number) => ({
-  ...codeColumns(signIn),
+  ...deviceSignInColumns(signIn),
   ...originColumns(signIn.origin),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
@@ -83,10 +84,10 @@ const columnsOf = (decision: DeviceDecision) =>
     ? { decision: decision.kind, user_id: decision.userId, session_id: decision.sessionId }
     : { decision: decision.kind, user_id: null, session_id: null };
 
-const plainOf = fromColumns('machine startedAt expiresAt polledAt');
+const deviceSignInFields = fromColumns('machine startedAt expiresAt polledAt');
 
 const toSignIn = (row: Selectable<DeviceSignInsTable>): DeviceSignIn => ({
-  ...plainOf(row),
+  ...deviceSignInFields(row),
   origin: toOrigin(row),
   decision: toDecision(row),
 });

@@ -47,10 +47,12 @@ export const postgresPasskeys = (db: Db): PasskeyRepository => ({
     db.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).$call(changedOne),
 });
 
-const plainOf = fromColumns('id userId name credentialId publicKey transports backedUp createdAt lastUsedAt');
+const passkeyFields = fromColumns(
+  'id userId name credentialId publicKey transports backedUp createdAt lastUsedAt',
+);
 
 const toPasskey = (row: Selectable<PasskeysTable>): Passkey => ({
-  ...plainOf(row),
+  ...passkeyFields(row),
   // Authenticators count to 2^32, which a number can hold.
   counter: Number(row.counter),
 });

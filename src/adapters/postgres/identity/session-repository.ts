@@ -14,17 +14,8 @@ import type {
 import { fromColumns } from '../columns.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import {
-  allAs,
-  changedOne,
-  clockNow,
-  fromJson,
-  numberSetting,
-  onlyAs,
-  run,
-  toUseLimits,
-  unnested,
-} from '../sql.ts';
+import { toUseLimits } from '../shared-columns.ts';
+import { allAs, changedOne, clockNow, fromJson, numberSetting, onlyAs, run, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;

@@ -1,9 +1,6 @@
 import type { Generated, Kysely } from 'kysely';
-import type { Image, Role } from '../../../domain/containers/catalogue.ts';
-import type { Resources, Tier } from '../../../domain/containers/resources.ts';
+import type { Role } from '../../../domain/containers/catalogue.ts';
 import type { EventAudience } from '../../../domain/events.ts';
-import type { UseLimits } from '../../../domain/identity/use-limits.ts';
-import type { ColumnsOf } from '../columns.ts';
 import type { Defaulted, Json } from './column-types.ts';
 import type { ContainerTables } from './container-tables.ts';
 import type { IdentityTables } from './identity-tables.ts';
@@ -11,9 +8,24 @@ import type { OpenIdTables } from './openid-tables.ts';
 import type { ServiceTables } from './service-tables.ts';
 import type { TerminalTables } from './terminal-tables.ts';
 
-export type UseLimitsRow = ColumnsOf<UseLimits>;
+export type UseLimitsRow = {
+  requests_per_minute: number;
+  max_terminals: number;
+  max_event_sockets: number;
+  max_commands: number;
+  max_uploads: number;
+  max_downloads: number;
+};
 
-export type TierRow = ColumnsOf<Omit<Tier, keyof Resources>> & {
+export type TierRow = UseLimitsRow & {
+  name: string;
+  layer_mb: number;
+  max_containers: number;
+  max_agents: number;
+  max_snapshots: number;
+  snapshot_mb: number;
+  max_ttl_seconds: number;
+  max_idle_seconds: number;
   min_memory_mb: number;
   max_memory_mb: number;
   min_cpu_millicores: number;
@@ -21,6 +33,8 @@ export type TierRow = ColumnsOf<Omit<Tier, keyof Resources>> & {
   min_disk_mb: number;
   max_disk_mb: number;
 };
+
+type ImagesTable = { key: string; label: string; reference: string; digest: string | null; shell: string };
 
 export type RolesTable = {
   key: string;
@@ -65,7 +79,7 @@ type OtherTables = {
   events: EventsTable;
   orphans: { runtime_id: string; seen_at: Generated<Date> };
   tiers: TierRow;
-  images: ColumnsOf<Image>;
+  images: ImagesTable;
   roles: RolesTable;
   settings: SettingsTable;
   installation: InstallationTable;

@@ -88,10 +88,10 @@ const toReport: (row: Selectable<ReplicaReportsTable>) => ReplicaReport = fromCo
   'replica startedAt seenAt stoppedAt parts',
 );
 
-const plainOf = fromColumns('id component state reason detail');
+const outageFields = fromColumns('id component state reason detail');
 
 const toOutage = (row: Selectable<HealthOutagesTable>): Outage => ({
-  ...plainOf(row),
+  ...outageFields(row),
   from: row.created_at,
   to: row.ended_at,
 });

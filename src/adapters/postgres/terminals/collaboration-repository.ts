@@ -111,8 +111,12 @@ async function withParticipants(db: Db, rows: readonly Row[]): Promise<readonly 
 const only = async (db: Db, row: Row | undefined): Promise<Collaboration | null> =>
   row === undefined ? null : ((await withParticipants(db, [row]))[0] ?? null);
 
-const plainOf = fromColumns('id dbId ownerId mode createdAt expiresAt endedAt');
+const collaborationFields = fromColumns('id dbId ownerId mode createdAt expiresAt endedAt');
 
-const toCollaboration = (row: Row): Collaboration => ({ ...plainOf(row), participants: [], removed: [] });
+const toCollaboration = (row: Row): Collaboration => ({
+  ...collaborationFields(row),
+  participants: [],
+  removed: [],
+});
 
 const toParticipant = fromColumns('userId username joinedAt');

@@ -65,7 +65,7 @@ const recordingChanges = (db: Db): Pick<RecordingRepository, 'insert' | 'progres
   insert: ({ dbId, ...recording }) =>
     db
       .insertInto('recordings')
-      .values({ ...plainColumns(recording), container_id: dbId })
+      .values({ ...recordingColumns(recording), container_id: dbId })
       .returningAll()
       .$call(onlyAs(toRecording)),
 
@@ -93,14 +93,14 @@ const going = (db: Db, id: string, userId: string) =>
     .where('user_id', '=', userId)
     .where('state', '=', 'recording');
 
-const plainOf = fromColumns('id userId containerName connectionId cols rows state replica endedAt');
+const recordingFields = fromColumns('id userId containerName connectionId cols rows state replica endedAt');
 
 const toRecording = (row: Selectable<RecordingsTable>): Recording => ({
-  ...plainOf(row),
+  ...recordingFields(row),
   dbId: row.container_id,
   sizeBytes: Number(row.size_bytes),
   durationMs: Number(row.duration_ms),
   startedAt: row.created_at,
 });
 
-const plainColumns = toColumns('id userId containerName connectionId cols rows replica');
+const recordingColumns = toColumns('id userId containerName connectionId cols rows replica');

@@ -54,7 +54,7 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
   },
 });
 
-const plainOf = fromColumns('runtimeId muxSession replica isEnding');
+const leaseFields = fromColumns('runtimeId muxSession replica isEnding');
 
 const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inContainer' | 'unattended'> => ({
   async liveRuns(silentSeconds) {
@@ -75,7 +75,7 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inConta
       .where('h.container_id', '=', dbId)
       .execute();
     return rows.map((row) => ({
-      ...plainOf(row),
+      ...leaseFields(row),
       streamId: row.stream,
       incarnation: row.run,
       silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,

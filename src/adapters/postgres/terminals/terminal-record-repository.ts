@@ -131,20 +131,20 @@ const terminalChanges = (
 const ordered = <T extends { readonly id: string }>(records: readonly T[]): T[] =>
   records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
-const plainColumns = toColumns('id userId connectionId muxSession owner cols rows client ipAddress replica');
+const recordColumns = toColumns('id userId connectionId muxSession owner cols rows client ipAddress replica');
 
 const toRow = (record: NewTerminalRecord) => ({
-  ...plainColumns(record),
+  ...recordColumns(record),
   terminal_key: record.key,
   container_id: record.dbId,
 });
 
-const plainOf = fromColumns(
+const recordFields = fromColumns(
   'id userId connectionId muxSession owner cols rows client ipAddress replica createdAt lastPingAt',
 );
 
 const toRecord = (row: Selectable<TerminalRecordsTable>): TerminalRecord => ({
-  ...plainOf(row),
+  ...recordFields(row),
   key: row.terminal_key as TerminalKey,
   dbId: row.container_id,
 });

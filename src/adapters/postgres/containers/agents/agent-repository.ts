@@ -72,19 +72,19 @@ const withoutVolume = (db: Db, dbId: string): Promise<void> =>
     .where('db_id', '=', dbId)
     .$call(run);
 
-const ownColumns = toColumns('dbId ownerId machineId platform');
+const agentColumns = toColumns('dbId ownerId machineId platform');
 
 const toRow = ({ state, ...agent }: Agent) => ({
-  ...ownColumns(agent),
+  ...agentColumns(agent),
   state: state.kind,
   epoch: state.epoch,
   replica: state.kind === 'connected' ? state.replica : null,
 });
 
-const plainOf = fromColumns('dbId ownerId machineId platform');
+const agentFields = fromColumns('dbId ownerId machineId platform');
 
 const toAgent = (row: Selectable<AgentsTable>): Agent => ({
-  ...plainOf(row),
+  ...agentFields(row),
   // A constraint ties `replica` to the state.
   state: (row.state === 'connected'
     ? { kind: row.state, epoch: row.epoch, replica: row.replica }

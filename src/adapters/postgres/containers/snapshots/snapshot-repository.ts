@@ -6,10 +6,11 @@ import {
   type SnapshotProgress,
   type SnapshotRepository,
 } from '../../../../ports/containers/snapshots/snapshot-repository.ts';
-import { fromColumns, toColumns } from '../../columns.ts';
+import { fromColumns, toChangedColumns, toColumns } from '../../columns.ts';
 import type { SnapshotsTable } from '../../schema/container-tables.ts';
 import type { Db } from '../../schema/database-schema.ts';
-import { allAs, clockNow, firstAs, onlyAs, resourceColumns, run, toResources } from '../../sql.ts';
+import { resourceColumns, toResources } from '../../shared-columns.ts';
+import { allAs, clockNow, firstAs, onlyAs, run } from '../../sql.ts';
 
 /** What a row counts: `snapshotMb`. */
 export const sizeMb = sql<number>`(layer_mb + volume_mb + ${sql.lit(FILE_SYSTEM_MB)})`;
@@ -93,18 +94,18 @@ export function nameTaken(error: unknown): never {
   throw constraint === 'snapshots_name' ? new SnapshotNameTaken('name in use', { cause: error }) : error;
 }
 
-const plainColumns = toColumns(
+const snapshotColumns = toColumns(
   'id ownerId dbId containerName name note imageKey image shell role roleSetupStatus',
   'volume layerMb volumeMb forkIds',
 );
 
 const toRow = (snapshot: NewSnapshot) => ({
-  ...plainColumns(snapshot),
+  ...snapshotColumns(snapshot),
   ...resourceColumns(snapshot.resources),
   labels: JSON.stringify(snapshot.labels),
 });
 
-const measuredColumns = toColumns('layerImage layerMb volumeMb');
+const measuredColumns = toChangedColumns('layerImage layerMb volumeMb');
 
 /** undefined: unchanged */
 const toUpdate = (progress: SnapshotProgress) => ({
@@ -112,12 +113,12 @@ const toUpdate = (progress: SnapshotProgress) => ({
   layer_changes: progress.layerChanges === undefined ? undefined : JSON.stringify(progress.layerChanges),
 });
 
-const plainOf = fromColumns(
+const snapshotFields = fromColumns(
   'id ownerId dbId containerName name note labels state imageKey image shell role roleSetupStatus',
   'layerImage layerChanges volume layerMb volumeMb forkIds createdAt deletedAt',
 );
 
 export const toSnapshot = (row: Selectable<SnapshotsTable>): Snapshot => ({
-  ...plainOf(row),
+  ...snapshotFields(row),
   resources: toResources(row),
 });

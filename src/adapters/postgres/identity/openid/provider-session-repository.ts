@@ -4,7 +4,7 @@ import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, firstAs, run } from '../../sql.ts';
 
-const plainOf = fromColumns('issuer subject sealedIdToken');
+const providerSessionFields = fromColumns('issuer subject sealedIdToken');
 
 export const postgresProviderSessions = (db: Db): ProviderSessionRepository => ({
   insert: (sessionId, { issuer, subject, sid, sealedIdToken }) =>
@@ -24,7 +24,7 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
       .selectFrom('provider_sessions')
       .selectAll()
       .where('session_id', '=', sessionId)
-      .$call(firstAs((row) => ({ ...plainOf(row), sid: row.provider_sid }))),
+      .$call(firstAs((row) => ({ ...providerSessionFields(row), sid: row.provider_sid }))),
 
   listOf: ({ issuer, subject, sid }) =>
     db

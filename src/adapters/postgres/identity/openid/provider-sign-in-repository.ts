@@ -78,12 +78,12 @@ const toClaims = (stored: StoredClaims): ProviderClaims => ({
   authTime: stored.authTime === null ? null : new Date(stored.authTime),
 });
 
-const startColumns = toColumns(
+const signInColumns = toColumns(
   'stateHash browserHash purpose sessionId invitationHash nonce codeVerifier returnPath',
 );
 
 const toRow = (signIn: NewProviderSignIn, lifeMinutes: number) => ({
-  ...startColumns(signIn),
+  ...signInColumns(signIn),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 

@@ -136,9 +136,9 @@ const toNamed = (row: Row): NamedLink => ({
   now: row.now,
 });
 
-const plainOf = fromColumns('id createdBy createdAt expiresAt usedAt withdrawnAt');
+const linkFields = fromColumns('id createdBy createdAt expiresAt usedAt withdrawnAt');
 
-const toLink = (row: Row): AccountLink => ({ ...plainOf(row), purpose: toPurpose(row) });
+const toLink = (row: Row): AccountLink => ({ ...linkFields(row), purpose: toPurpose(row) });
 
 function toPurpose(row: Row): LinkPurpose {
   const { kind, role, tier, email, username, user_id, account_ends_at: accountEndsAt } = row;

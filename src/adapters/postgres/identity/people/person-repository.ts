@@ -75,10 +75,10 @@ type Row = Selectable<UsersTable> & {
   readonly is_being_deleted: boolean;
 };
 
-const factsOf = fromColumns('disabledReason maxContainers mfaEnabled isBeingDeleted');
+const personFields = fromColumns('disabledReason maxContainers mfaEnabled isBeingDeleted');
 
 const toPerson = (row: Row): Person => ({
-  ...factsOf(row),
+  ...personFields(row),
   user: toUser(row),
   lastSeenAt: row.seen_at,
   containers: row.container_count,

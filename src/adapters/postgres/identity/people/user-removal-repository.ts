@@ -3,7 +3,8 @@ import type { UserRemoval } from '../../../../domain/identity/people/user-remova
 import type { UserRemovalRepository } from '../../../../ports/identity/people/user-removal-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UserRemovalsTable } from '../../schema/identity-tables.ts';
-import { allAs, COUNT, changedOne, countOf, firstAs, originColumns, run, toOrigin } from '../../sql.ts';
+import { originColumns, toOrigin } from '../../shared-columns.ts';
+import { allAs, COUNT, changedOne, countOf, firstAs, run } from '../../sql.ts';
 
 const OF_A_USER = [
   'totp_factors',
