@@ -62,12 +62,14 @@ await call('POST', `/api/containers/${(await aContainerWithCanary(call, 'stopped
 await service.stop();
 
 await t.test('a node that is away is waited for, and nothing is removed before', async (t) => {
-  const before = (await left()).toSorted();
+  // The Swarm removes the containers of ended tasks in its own time.
+  const lasting = async () => (await left()).filter((each) => !each.startsWith('container ')).toSorted();
+  const before = await lasting();
   t.ok(before.includes('rules') && before.includes('bridge'), before.join());
   await cluster.partition('n3');
   t.match(uninstall(), { status: /[^0]/, stderr: /node n3 \(\w+\) cannot be used/ });
   await cluster.heal('n3');
-  t.same((await left()).toSorted(), before);
+  t.same(await lasting(), before);
 });
 
 await t.test('uninstalling leaves nothing in the Swarm', async (t) => {
