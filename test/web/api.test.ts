@@ -243,7 +243,7 @@ t.test('a failure says that nothing was done only when that is known', async (t)
 
 t.test("a container's fault is a sentence, with what can be retried", async (t) => {
   t.same(faultOf(container('stopped', 'the engine could not remove it')), {
-    words: 'Could not be deleted: the engine could not remove it.',
+    words: 'Could not be deleted by the engine.',
     change: 'deleting',
   });
   t.same(faultOf(container('stopped', 'disk full')), { words: 'Disk full.', change: null });

@@ -88,5 +88,5 @@ export function faultOf({
 }: Container): { words: string; change: Change | null } | null {
   if (reason === null) return null;
   const change = REASONS[reason] ?? null;
-  return { words: sentence(change === null ? reason : `could not be ${DOING[change]}: ${reason}`), change };
+  return { words: sentence(change === null ? reason : `could not be ${DOING[change]} by the engine`), change };
 }
