@@ -149,6 +149,7 @@ export async function openScreen(
     setAppearance(next) {
       fontPx = next.fontPx;
       setAppearance(next);
+      search.recolour();
     },
     fit: fit.fix,
     chooseZoom: fit.choose,

@@ -10,10 +10,13 @@ export type Direction = 'older' | 'newer' | 'as_typed';
 export type Search = {
   find(text: string, direction: Direction, caseSensitive: boolean): Promise<void>;
   clear(): void;
+  /** Shows the matches in the colours of the present theme. */
+  recolour(): void;
 };
 
 export function searchIn(terminal: Terminal, onFound: (found: Found | null) => void): Search {
   let addon: Promise<SearchAddon> | null = null;
+  let shown: { readonly text: string; readonly caseSensitive: boolean } | null = null;
   const load = async (): Promise<SearchAddon> => {
     const { SearchAddon } = await import('@xterm/addon-search');
     const search = new SearchAddon();
@@ -27,7 +30,8 @@ export function searchIn(terminal: Terminal, onFound: (found: Found | null) => v
     async find(text, direction, caseSensitive) {
       addon ??= load();
       const search = await addon;
-      if (text === '') {
+      shown = text === '' ? null : { text, caseSensitive };
+      if (shown === null) {
         search.clearDecorations();
         onFound(null);
         return;
@@ -39,8 +43,18 @@ export function searchIn(terminal: Terminal, onFound: (found: Found | null) => v
       else search.findPrevious(text, options);
     },
     clear() {
+      shown = null;
       void addon?.then((search) => search.clearDecorations());
       terminal.clearSelection();
+    },
+    recolour() {
+      void addon?.then((search) => {
+        if (shown === null) return;
+        const { text, ...options } = shown;
+        search.clearDecorations();
+        const decorations = matchColours(isDark());
+        search.findPrevious(text, { ...options, decorations, incremental: true });
+      });
     },
   };
 }
