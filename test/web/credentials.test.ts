@@ -36,7 +36,7 @@ t.test(
     const { credentials, missing } = await loadCredentials();
     t.same(
       credentials.map(({ name }) => name),
-      ['laptop', 'own, to watch', 'laptop, to work in'],
+      ['laptop', 'own, to view', 'laptop, to type in'],
     );
     t.same(missing, ['Connected sign-in', 'API token', 'Share link']);
   },

@@ -97,7 +97,7 @@ async function sharesOf({ db_id, name }: Container): Promise<readonly Credential
   });
   return shares.map(({ id, created_at, mode }) => ({
     id,
-    name: `${name}, to ${mode === 'view' ? 'watch' : 'work in'}`,
+    name: `${name}, to ${mode === 'view' ? 'view' : 'type in'}`,
     kind: 'Share link',
     created_at,
     action: 'End',
