@@ -88,5 +88,8 @@ export function faultOf({
 }: Container): { words: string; change: Change | null } | null {
   if (reason === null) return null;
   const change = REASONS[reason] ?? null;
-  return { words: sentence(change === null ? reason : `could not be ${DOING[change]} by the engine`), change };
+  return {
+    words: sentence(change === null ? reason : `could not be ${DOING[change]} by the engine`),
+    change,
+  };
 }
