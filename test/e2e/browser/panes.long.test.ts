@@ -9,7 +9,7 @@ import {
   untilCount,
   untilPanes,
 } from '../../support/browser/panes.ts';
-import { eventually } from '../../support/patience.ts';
+import { eventually, waitFor } from '../../support/patience.ts';
 
 const shared = await paneScene(t);
 if (shared !== null) {
@@ -102,7 +102,13 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   const { body } = await call('GET', '/api/recordings');
   t.match(body['recordings'], [{ connection_id: /^pane-/ }]);
   await page.keyboard.press('Control+Shift+F');
-  await page.locator('.pane').nth(1).getByLabel('Search the output').waitFor();
+  await page.locator('.pane').nth(1).getByLabel('Search the output').fill('o');
+  const isMatchIn = async (colour: string): Promise<boolean> =>
+    (await page.locator('.pane').nth(1).locator(`.xterm-rows span[style*="${colour}"]`).count()) > 0;
+  await waitFor(() => isMatchIn('rgb(251, 231, 176)'), { what: () => 'a match in the light colour' });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await waitFor(() => isMatchIn('rgb(92, 71, 22)'), { what: () => 'the match in the dark colour' });
+  await page.emulateMedia({ colorScheme: 'light' });
   t.equal(await page.locator('.pane').nth(0).locator('.search-bar').count(), 0);
   await page.keyboard.press('Escape');
 
