@@ -25,7 +25,10 @@ const isOfNode = (address: string): boolean =>
  * The address of a node for other machines. A leader that joined without `--advertise-addr` shows as its own the address
  * that it listens on, such as 0.0.0.0: then its address as a manager is the right one.
  */
-export function addressOf({ Status, ManagerStatus }: Pick<SwarmNode, 'Status' | 'ManagerStatus'>): string {
+export function addressOfNode({
+  Status,
+  ManagerStatus,
+}: Pick<SwarmNode, 'Status' | 'ManagerStatus'>): string {
   const own = Status.Addr ?? '';
   const ofManager = (ManagerStatus?.Addr ?? '').replace(/:\d+$/, '').replaceAll(/[[\]]/g, '');
   return !isOfNode(own) && isOfNode(ofManager) ? ofManager : own;
@@ -36,7 +39,7 @@ export function urlOf(
   node: SwarmNode,
   { template, byNode }: Pick<NodeAddresses, 'template' | 'byNode'>,
 ): string {
-  const values = { addr: addressOf(node), hostname: hostnameOfNode(node), id: node.ID };
+  const values = { addr: addressOfNode(node), hostname: hostnameOfNode(node), id: node.ID };
   const given = byNode[node.ID] ?? byNode[values.hostname];
   return (
     given ??

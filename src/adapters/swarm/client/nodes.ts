@@ -64,8 +64,13 @@ export type Nodes = ReturnType<typeof swarmNodes>;
  * nodes need.
  */
 export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImage: string | null = null) {
-  const engines = new Map<string, Promise<EngineCalls>>();
-  const usedUrls = new Map<string, string>();
+  const nodes = nodeList(manager);
+  return { ...nodes, ...nodeEngines(manager, nodes, addresses), ...nodeChoice(manager, nodes, toolsImage) };
+}
+
+type NodeList = ReturnType<typeof nodeList>;
+
+function nodeList(manager: Manager) {
   let listed: { readonly atMs: number; readonly nodes: Promise<readonly SwarmNode[]> } | null = null;
 
   /** At most a second old. */
@@ -79,16 +84,26 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImag
     return await listed.nodes;
   }
 
-  async function require(nodeId: string): Promise<SwarmNode> {
-    const found = (await list()).find(({ ID }) => ID === nodeId);
-    if (found === undefined) throw new NodeRemoved(`the node ${nodeId} is no longer in the swarm`);
-    return found;
-  }
+  return {
+    list,
+    /** Throws `NodeRemoved`. */
+    async require(nodeId: string): Promise<SwarmNode> {
+      const found = (await list()).find(({ ID }) => ID === nodeId);
+      if (found === undefined) throw new NodeRemoved(`the node ${nodeId} is no longer in the swarm`);
+      return found;
+    },
+  };
+}
+
+/** The connections to the engines of nodes, each made once. */
+function nodeEngines(manager: Manager, nodes: NodeList, addresses: NodeAddresses) {
+  const engines = new Map<string, Promise<EngineCalls>>();
+  const usedUrls = new Map<string, string>();
 
   async function connect(nodeId: string): Promise<EngineCalls> {
     // Behind another address may be another manager tomorrow.
     if (manager.isLocal && (await manager.ownNodeId()) === nodeId) return manager.calls;
-    const node = await require(nodeId);
+    const node = await nodes.require(nodeId);
     usedUrls.set(nodeId, urlOf(node, addresses));
     const docker = clientOf(node, addresses);
     const calls = engineCalls(docker);
@@ -97,56 +112,19 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImag
     throw new OtherNode(nodeId, found);
   }
 
-  /** The engine of a node. Throws `RuntimeBusy` when it does not answer, and `NodeRemoved`. */
-  async function engineOf(nodeId: string): Promise<EngineCalls> {
-    const known = engines.get(nodeId) ?? connect(nodeId);
-    engines.set(nodeId, known);
-    return await onNode(known).catch((error: unknown) => {
-      if (engines.get(nodeId) === known) engines.delete(nodeId);
-      throw error;
-    });
-  }
-
-  /**
-   * Tells which nodes can run the base image: those with processors like the manager's, where it is made. Of an image
-   * from a registry each node gets its own.
-   */
-  async function fitting(): Promise<(node: SwarmNode) => boolean> {
-    const all = await list();
-    const isMade = toolsImage !== null && isMadeHere(toolsImage);
-    if (!isMade || new Set(all.map(architectureOf)).size < 2) return () => true;
-    const managerId = await manager.ownNodeId();
-    const ofManager = all.find(({ ID }) => ID === managerId);
-    return (node) => ofManager !== undefined && architectureOf(ofManager) === architectureOf(node);
-  }
-
-  async function fittingOnes(isWanted: (node: SwarmNode) => boolean): Promise<readonly SwarmNode[]> {
-    const fits = await fitting();
-    return (await list()).filter((node) => isWanted(node) && fits(node));
-  }
-
   return {
-    list,
-    require,
-    engineOf,
-    fitting,
-    /** Returns a node on which the swarm starts tasks. Throws `RuntimeBusy` when it is away, and `NodeInMaintenance`. */
-    async requireReady(nodeId: string): Promise<SwarmNode> {
-      const node = await require(nodeId);
-      const { State } = node.Status;
-      if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
-      if (isReady(node)) return node;
-      // An administrator has decided that, and not the node.
-      throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
+    /** The engine of a node. Throws `RuntimeBusy` when it does not answer, and `NodeRemoved`. */
+    async engineOf(nodeId: string): Promise<EngineCalls> {
+      const known = engines.get(nodeId) ?? connect(nodeId);
+      engines.set(nodeId, known);
+      return await onNode(known).catch((error: unknown) => {
+        if (engines.get(nodeId) === known) engines.delete(nodeId);
+        throw error;
+      });
     },
-    /** Those on which Berth may start containers. */
-    inUse: (): Promise<readonly SwarmNode[]> => fittingOnes(isReady),
-    /** Those on which containers may run, also while they take no more. */
-    mayRunTasks: (): Promise<readonly SwarmNode[]> =>
-      fittingOnes(({ Status, Spec }) => Status.State === 'ready' && Spec.Availability !== 'drain'),
     /** Forgets the engines of nodes that have gone, or have another address now. Returns the nodes. */
     async refresh(): Promise<readonly SwarmNode[]> {
-      const present = await list();
+      const present = await nodes.list();
       const urls = new Map(present.map((node) => [node.ID, urlOf(node, addresses)]));
       for (const [id, url] of usedUrls) {
         if (urls.get(id) === url) continue;
@@ -160,6 +138,45 @@ export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImag
       const answered = await Promise.all([...engines.values()].map((calls) => calls.catch(() => null)));
       return new Set(answered.filter((calls) => calls !== null));
     },
+  };
+}
+
+/** Which nodes may have a container. */
+function nodeChoice(manager: Manager, nodes: NodeList, toolsImage: string | null) {
+  /**
+   * Tells which nodes can run the base image: those with processors like the manager's, where it is made. Of an image
+   * from a registry each node gets its own.
+   */
+  async function fitting(): Promise<(node: SwarmNode) => boolean> {
+    const all = await nodes.list();
+    const isMade = toolsImage !== null && isMadeHere(toolsImage);
+    if (!isMade || new Set(all.map(architectureOf)).size < 2) return () => true;
+    const managerId = await manager.ownNodeId();
+    const ofManager = all.find(({ ID }) => ID === managerId);
+    return (node) => ofManager !== undefined && architectureOf(ofManager) === architectureOf(node);
+  }
+
+  async function fittingOnes(isWanted: (node: SwarmNode) => boolean): Promise<readonly SwarmNode[]> {
+    const fits = await fitting();
+    return (await nodes.list()).filter((node) => isWanted(node) && fits(node));
+  }
+
+  return {
+    fitting,
+    /** Returns a node on which the swarm starts tasks. Throws `RuntimeBusy` when it is away, and `NodeInMaintenance`. */
+    async requireReady(nodeId: string): Promise<SwarmNode> {
+      const node = await nodes.require(nodeId);
+      const { State } = node.Status;
+      if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
+      if (isReady(node)) return node;
+      // An administrator has decided that, and not the node.
+      throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
+    },
+    /** Those on which Berth may start containers. */
+    inUse: (): Promise<readonly SwarmNode[]> => fittingOnes(isReady),
+    /** Those on which containers may run, also while they take no more. */
+    mayRunTasks: (): Promise<readonly SwarmNode[]> =>
+      fittingOnes(({ Status, Spec }) => Status.State === 'ready' && Spec.Availability !== 'drain'),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Canary, Reached } from '../../../ports/containers/isolation-canary
 import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { gatewayOf } from '../../docker/network/subnet.ts';
-import { addressOf, urlOf } from '../client/node-address.ts';
+import { addressOfNode, urlOf } from '../client/node-address.ts';
 import { isSilent, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { cpuMillicoresOf } from '../containers/create-service.ts';
@@ -84,6 +84,6 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
 }
 
 function atAddressOf(node: SwarmNode, port: number): readonly string[] {
-  const address = addressOf(node);
+  const address = addressOfNode(node);
   return isIPv4(address) && address !== '0.0.0.0' ? [`${address}:${port}`] : [];
 }
