@@ -154,10 +154,8 @@ export function announcementEvent(
 }
 
 /** The event of a failed operation, with the container back in its previous state. `reason` is for people. */
-export function failedEvent(container: Container, reason: string): ContainerEvent {
-  const event = progressEvent(container);
-  return { ...event, data: { ...event.data, reason } };
-}
+export const failedEvent = (container: Container, reason: string | null): ContainerEvent =>
+  withReason(progressEvent(container), reason);
 
 /**
  * A snapshot's event, for those who see its container. Where the container is gone or another user's, the event is about

@@ -42,6 +42,8 @@ export type ContainerSpec = {
   readonly hostname: string;
   readonly resources: Resources;
   readonly env: Readonly<Record<string, string>>;
+  /** No start follows: whether its node could start it does not matter now. */
+  readonly staysStopped?: true;
 };
 
 /** A container with this installation's labels. */

@@ -246,6 +246,8 @@ t.test('a node in maintenance gets no container, and those it has are refused a 
     const made = one.services.size;
     await t.rejects(now.create({ ...spec, generation: 2 }), { name: 'NodeInMaintenance' });
     t.equal(one.services.size, made, 'which an earlier one would be stopped for');
+    await now.create({ ...spec, generation: 3, staysStopped: true });
+    t.equal(one.services.size, made + 1, 'what is restored waits there');
     await now.create(aSpec(IMAGE));
     t.same(nodeOf(one.configs), [FIRST, SECOND]);
     t.equal(await now.volumeExists(spec.volume), true, 'its files are there');

@@ -176,6 +176,21 @@ t.test('what an engine lacks is said in words, and the container stays as it was
   }
 });
 
+t.test('a node in maintenance takes restored containers, and refuses new limits before a stop', async (t) => {
+  const { runtime, call, id, url, now } = await aScene();
+  const { create } = runtime;
+  runtime.create = async (spec) => {
+    if (spec.staysStopped !== true) throw new NodeInMaintenance('it is paused');
+    return await create(spec);
+  };
+  const limits = { ...dev, ...small, memory_mb: 512 };
+  t.match((await call('PATCH', url, limits)).json(), { code: 'node_in_maintenance' });
+  t.match(await now(), { id, status: 'running', status_reason: null });
+  await call('DELETE', url);
+  t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+  t.match(await now(), { status: 'stopped', status_reason: null });
+});
+
 t.test('a container whose node does not answer is as it was, and the client may try again', async (t) => {
   const { runtime, service, call, url, db_id } = await aScene();
   const root = as(service, await anAdmin(service));

@@ -186,6 +186,7 @@ const specOf = (operation: StoredOperation, container: Container): Omit<Containe
   hostname: operation.target.name,
   resources: operation.target.resources,
   env: container.env,
+  ...(operation.kind === 'restore' && { staysStopped: true }),
 });
 
 async function handleOf(

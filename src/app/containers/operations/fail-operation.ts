@@ -78,7 +78,8 @@ async function endAsFailed(
   if (operation.kind === 'snapshot') return await failSnapshot(deps, operation);
   const { storage, owner } = deps;
   const isNew = now.runtimeId !== undefined;
-  const reason = isNew ? NODE_SILENT : FAILED_REASON[operation.kind];
+  const failed = isRefusedUpdate(operation, now) ? null : FAILED_REASON[operation.kind];
+  const reason = isNew ? NODE_SILENT : failed;
   return await storage.inTransaction(async (tx) => {
     const changed = await changeRow(tx, operation, {
       change: { ...now, reason },
@@ -95,8 +96,16 @@ async function endAsFailed(
   });
 }
 
+/** The answer has said why, and the container may never have stopped. */
+const isRefusedUpdate = ({ kind, before, refusal }: StoredOperation, { state }: StateChange): boolean =>
+  kind === 'update' && refusal !== null && state === before.state;
+
 /** A container that could not be made was in the lists meanwhile. */
-function failureEvent({ before }: StoredOperation, container: Container, reason: string): ContainerEvent {
+function failureEvent(
+  { before }: StoredOperation,
+  container: Container,
+  reason: string | null,
+): ContainerEvent {
   const { state } = container;
   if (state === 'deleted') return containerEvent('container_deleted', container);
   if (state === before.state) return failedEvent(container, reason);
