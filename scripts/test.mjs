@@ -7,7 +7,7 @@ import { ensureDependencies } from './lib/install.mjs';
 import { processorUse } from './lib/test/processor-use.mjs';
 import { cacheFolder } from './lib/test/records.mjs';
 import { allTests } from './lib/test/units.mjs';
-import { adoptMemory, keepMemory } from './lib/unchanged/kept.mjs';
+import { restoreCheckRecords, saveCheckRecords } from './lib/unchanged/check-cache.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const given = process.argv.slice(2);
@@ -48,9 +48,9 @@ await runMain(async () => {
 
 /** Returns the number of static checks that failed. */
 async function check() {
-  adoptMemory(root, cacheFolder());
+  restoreCheckRecords(root, cacheFolder());
   const failed = await runChecks(staticChecks(root));
-  if (failed === 0) keepMemory(root, cacheFolder());
+  if (failed === 0) saveCheckRecords(root, cacheFolder());
   return failed;
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { sha256OfFile } from './digest.mjs';
 import { lockedPackage } from './locked-package.mjs';
 
 export const AGENT_CONFIG = path.join('scripts', 'agent.vite.config.mjs');
@@ -30,7 +30,7 @@ export async function bundleAgent(root, pages, runTool) {
   const archive = path.join(folder, `${NAME}.tar.gz`);
   await runTool(root, 'tar', ['--owner=0', '--group=0', '-czf', archive, '-C', folder, NAME]);
   rmSync(content, { recursive: true });
-  const digest = createHash('sha256').update(readFileSync(archive)).digest('hex');
+  const digest = sha256OfFile(archive);
   writeFileSync(`${archive}.sha256`, `${digest}  ${path.basename(archive)}\n`);
 }
 

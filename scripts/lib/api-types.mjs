@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from './command.mjs';
+import { sha256, sha256OfFile } from './digest.mjs';
 import { Fault } from './fault.mjs';
 import { modernNode, toolEnvironment } from './node.mjs';
 import { recordOf } from './unchanged/passed.mjs';
@@ -49,14 +49,11 @@ export async function writeApiTypes(root, tree) {
 const inputsOf = (tree) =>
   tree?.digest([...tree.reachedFrom(PRINTER), GENERATOR, ...tree.files.filter(isSetting)]) ?? null;
 
-/** @param {string | Buffer} content */
-const sha256 = (content) => createHash('sha256').update(content).digest('hex');
-
 /**
  * Null where there is no such file.
  * @param {string} file
  */
-const digestOf = (file) => (existsSync(file) ? sha256(readFileSync(file)) : null);
+const digestOf = (file) => (existsSync(file) ? sha256OfFile(file) : null);
 
 /**
  * @param {string} root

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { AGENT_CONFIG, bundleAgent } from './agent-bundle.mjs';
 import { writeApiTypes } from './api-types.mjs';
 import { capture } from './command.mjs';
+import { sha256OfFile } from './digest.mjs';
 import { Fault } from './fault.mjs';
 import { alone } from './lock.mjs';
 import { toolEnvironment } from './node.mjs';
@@ -165,7 +166,7 @@ async function bundleCli(root) {
   const folder = path.join(root, pages.draft, 'cli');
   await runTool(root, 'vite', ['build', '--config', CLI_CONFIG, '--outDir', folder, '--logLevel', 'warn']);
   const file = path.join(folder, path.basename(CLI));
-  const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const digest = sha256OfFile(file);
   writeFileSync(`${file}.sha256`, `${digest}  ${path.basename(CLI)}\n`);
 }
 

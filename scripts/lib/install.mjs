@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from './command.mjs';
+import { sha256OfFile } from './digest.mjs';
 import { Fault } from './fault.mjs';
 import { keepModules, linkModules } from './installed-modules.mjs';
 import { alone } from './lock.mjs';
@@ -90,8 +90,8 @@ function refuseToReplaceLink(root) {
  */
 function stampOf(root) {
   return {
-    lock: digest(path.join(root, 'package-lock.json')),
-    installed: digest(path.join(root, 'node_modules', '.package-lock.json')),
+    lock: sha256OfFile(path.join(root, 'package-lock.json')),
+    installed: sha256OfFile(path.join(root, 'node_modules', '.package-lock.json')),
     platform: `${process.platform}-${process.arch}`,
   };
 }
@@ -131,6 +131,3 @@ function satisfies(root, needs) {
  *   devOptional?: boolean, peer?: boolean }>}
  */
 const packagesIn = (file) => JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
-
-/** @param {string} file */
-const digest = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');

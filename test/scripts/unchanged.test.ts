@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { adoptMemory, keepMemory } from '../../scripts/lib/unchanged/kept.mjs';
+import { restoreCheckRecords, saveCheckRecords } from '../../scripts/lib/unchanged/check-cache.mjs';
 import { lint } from '../../scripts/lib/unchanged/lint.mjs';
 import { unlessPassed } from '../../scripts/lib/unchanged/passed.mjs';
 import { testsLeft } from '../../scripts/lib/unchanged/tests.mjs';
@@ -90,14 +90,14 @@ t.test('a new clone knows what passed in another one, and runs what differs', as
     });
     return runs;
   };
-  adoptMemory(first, cache);
+  restoreCheckRecords(first, cache);
   t.equal(await after(first, 'one'), 1);
   write(first, '.tap/types.tsbuildinfo', 'of each file');
   write(first, '.tap/passed/tests.json', '{}');
   write(first, '.tap/openapi.json', '{}');
   write(first, '.tap/openapi.json.123', '{');
-  keepMemory(first, cache);
-  adoptMemory(second, cache);
+  saveCheckRecords(first, cache);
+  restoreCheckRecords(second, cache);
   t.equal(await after(second, 'one'), 1);
   t.equal(await after(second, 'two'), 2);
   t.equal(readFileSync(path.join(second, '.tap/types.tsbuildinfo'), 'utf8'), 'of each file');
@@ -107,7 +107,7 @@ t.test('a new clone knows what passed in another one, and runs what differs', as
     'what a process did not finish stays behind',
   );
   t.notOk(existsSync(path.join(second, '.tap/passed/tests.json')), 'every test runs in each clone');
-  adoptMemory(second, cache);
+  restoreCheckRecords(second, cache);
   t.equal(await after(second, 'two'), 2, 'what a clone remembers itself stays');
 });
 

@@ -10,7 +10,7 @@ import path from 'node:path';
 export const PASSED = path.join('.tap', 'passed');
 
 /**
- * What passed, and a digest of everything that it read then. Those of the static checks outlive a clone.
+ * What passed, and a digest of everything that it read then. Records of static checks are reused by later clones.
  * @param {string} root
  * @param {string} name
  * @returns {Record}

@@ -3,31 +3,31 @@ import path from 'node:path';
 import { API_TYPES } from '../api-types.mjs';
 import { PASSED } from './passed.mjs';
 
-/** What the checks remember, by folder of a clone. */
-const KEPT = new Map([
+/** The files in which the checks record what passed, by folder of a clone. */
+const RECORDS = new Map([
   [PASSED, /^(?!tests\.).*\.json$/],
   ['.tap', /\.tsbuildinfo$|^openapi[a-z-]*\.json$/],
   [path.dirname(API_TYPES), /^openapi\.d\.ts$/],
 ]);
 
 /**
- * Gives a new clone what the checks of another one remember. A digest tells them what has changed since.
+ * Copies the cached records of static checks into a new clone. Digests show what has changed since.
  * @param {string} root
  * @param {string} cache
  */
-export function adoptMemory(root, cache) {
+export function restoreCheckRecords(root, cache) {
   if (existsSync(path.join(root, PASSED))) return;
-  for (const [folder, names] of KEPT)
+  for (const [folder, names] of RECORDS)
     copyAll(path.join(cache, 'checks', folder), path.join(root, folder), names);
 }
 
 /**
- * Keeps what the checks of this clone remember for the next one.
+ * Copies the records of this clone's static checks into the cache, for the next clone.
  * @param {string} root
  * @param {string} cache
  */
-export function keepMemory(root, cache) {
-  for (const [folder, names] of KEPT)
+export function saveCheckRecords(root, cache) {
+  for (const [folder, names] of RECORDS)
     copyAll(path.join(root, folder), path.join(cache, 'checks', folder), names);
 }
 
