@@ -19,7 +19,7 @@ function renamed(value: object, pairs: readonly (readonly [to: string, from: str
   return all;
 }
 
-/** Reads exactly these properties from a row. */
+/** Returns a reader of exactly these properties. */
 export function fromColumns<List extends string>(...lists: readonly List[]) {
   const pairs = pairsOf(lists);
   return <Row extends { readonly [Name in Words<List> as SnakeCase<Name>]: unknown }>(row: Row) =>
@@ -35,13 +35,13 @@ function writer<Names extends string>(lists: readonly string[]) {
   };
 }
 
-/** Writes exactly these properties of a value, which has all of them. */
+/** Returns a writer of exactly these properties of a value, which has all of them. */
 export function toColumns<List extends string>(...lists: readonly List[]) {
   const write = writer<Words<List>>(lists);
   return <Value extends { readonly [Name in Words<List>]: unknown }>(value: Value) => write(value);
 }
 
-/** Writes these properties of a value that has no others: a new one that the list lacks does not compile. */
+/** Returns a writer of a value with these properties alone: a new one that the list lacks does not compile. */
 export function toAllColumns<List extends string>(...lists: readonly List[]) {
   const write = writer<Words<List>>(lists);
   return <Value extends { readonly [Name in Words<List>]: unknown }>(
@@ -49,7 +49,7 @@ export function toAllColumns<List extends string>(...lists: readonly List[]) {
   ) => write<Value>(value);
 }
 
-/** Writes these properties of a change; an undefined or absent one leaves its column as it is. */
+/** Returns a writer of a change of these properties; an undefined or absent one leaves its column as it is. */
 export function toChangedColumns<List extends string>(...lists: readonly List[]) {
   const write = writer<Words<List>>(lists);
   return <Value extends object>(value: Words<List> extends keyof Value ? Value : never) =>

@@ -3,12 +3,14 @@ import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import { fromColumns, toColumns } from './columns.ts';
 import type { UseLimitsRow } from './schema/database-schema.ts';
 
-export const toUseLimits: (row: UseLimitsRow) => UseLimits = fromColumns(
-  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
-);
+export const USE_LIMITS =
+  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads';
+export const toUseLimits: (row: UseLimitsRow) => UseLimits = fromColumns(USE_LIMITS);
 
-export const toResources = fromColumns('memoryMb cpuMillicores diskMb');
-export const resourceColumns = toColumns('memoryMb cpuMillicores diskMb');
+const RESOURCES = 'memoryMb cpuMillicores diskMb';
+export const toResources = fromColumns(RESOURCES);
+export const resourceColumns = toColumns(RESOURCES);
 
-export const toOrigin = fromColumns('ipAddress userAgent');
-export const originColumns = toColumns('ipAddress userAgent');
+const ORIGIN = 'ipAddress userAgent';
+export const toOrigin = fromColumns(ORIGIN);
+export const originColumns = toColumns(ORIGIN);

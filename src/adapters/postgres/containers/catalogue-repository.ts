@@ -11,7 +11,7 @@ import type { Tier } from '../../../domain/containers/resources.ts';
 import type { CatalogueEdits, CatalogueRepository } from '../../../ports/containers/catalogue-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
 import type { Db, RolesTable, TierRow } from '../schema/database-schema.ts';
-import { toUseLimits } from '../shared-columns.ts';
+import { toUseLimits, USE_LIMITS } from '../shared-columns.ts';
 import { changedOne, firstAs, run } from '../sql.ts';
 
 export const postgresCatalogue = (db: Db): CatalogueRepository => ({
@@ -109,9 +109,9 @@ async function hasLive(db: Db, column: 'image_key' | 'role', key: string): Promi
   return (await live.where(column, '=', key).limit(1).execute()).length > 0;
 }
 
-const tierFields = fromColumns(
-  'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
-);
+const TIER = 'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds';
+
+const tierFields = fromColumns(TIER);
 
 const toTier = (row: TierRow): Tier => ({
   ...tierFields(row),
@@ -121,10 +121,7 @@ const toTier = (row: TierRow): Tier => ({
   ...toUseLimits(row),
 });
 
-const tierColumns = toColumns(
-  'name layerMb maxContainers maxAgents maxSnapshots snapshotMb maxTtlSeconds maxIdleSeconds',
-  'requestsPerMinute maxTerminals maxEventSockets maxCommands maxUploads maxDownloads',
-);
+const tierColumns = toColumns(TIER, USE_LIMITS);
 
 const fromTier = (tier: Tier): TierRow => ({
   ...tierColumns(tier),

@@ -207,7 +207,7 @@ const containerFields = fromColumns(
   'volume diskQuota diskUsedMb layerUsedMb layerAllowedMb createdAt lastUsedAt startedAt deletedAt labels',
 );
 
-const lifetimeOf = fromColumns('endsAt idleSeconds onIdle keptUntil activeAt');
+const lifetimeFields = fromColumns('endsAt idleSeconds onIdle keptUntil activeAt');
 
 export const toContainer = (row: Joined): Container => ({
   ...containerFields(row),
@@ -218,7 +218,7 @@ export const toContainer = (row: Joined): Container => ({
     id: row.role_setup_id,
     detail: row.role_setup_detail,
   } as RoleSetup,
-  lifetime: { ...lifetimeOf(row), isEphemeral: row.ephemeral },
+  lifetime: { ...lifetimeFields(row), isEphemeral: row.ephemeral },
   ...(row.agent_platform === null || row.agent_seen_at === null
     ? {}
     : { agent: { platform: row.agent_platform, lastSeenAt: row.agent_seen_at } }),

@@ -10,7 +10,7 @@ export const postgresPasskeys = (db: Db): PasskeyRepository => ({
   insert: (passkey) =>
     db
       .insertInto('passkeys')
-      .values({ ...toRow(passkey), transports: JSON.stringify(passkey.transports) })
+      .values({ ...passkeyColumns(passkey), transports: JSON.stringify(passkey.transports) })
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returningAll()
       .$call(firstAs(toPasskey)),
@@ -57,4 +57,4 @@ const toPasskey = (row: Selectable<PasskeysTable>): Passkey => ({
   counter: Number(row.counter),
 });
 
-const toRow = toColumns('userId name credentialId publicKey counter backedUp');
+const passkeyColumns = toColumns('userId name credentialId publicKey counter backedUp');

@@ -12,7 +12,7 @@ export const postgresSshHostKeys = (db: Db): SshHostKeyRepository => ({
   async insertMissing(key) {
     await db
       .insertInto('ssh_host_keys')
-      .values(toRow(key))
+      .values(hostKeyColumns(key))
       .onConflict((conflict) => conflict.column('type').doNothing())
       .execute();
   },
@@ -20,12 +20,12 @@ export const postgresSshHostKeys = (db: Db): SshHostKeyRepository => ({
   async replace(before, after) {
     await db
       .updateTable('ssh_host_keys')
-      .set(toRow(after))
+      .set(hostKeyColumns(after))
       .where('type', '=', before.type)
       .where('sealed_private_key', '=', before.sealedPrivateKey)
       .execute();
   },
 });
 
-const toRow = toColumns('type publicKey sealedPrivateKey');
+const hostKeyColumns = toColumns('type publicKey sealedPrivateKey');
 const toKey = fromColumns('publicKey sealedPrivateKey');

@@ -51,7 +51,7 @@ const userChanges = (
   async insert(user) {
     const row = await db
       .insertInto('users')
-      .values(toRow(user))
+      .values(userColumns(user))
       .returningAll()
       .executeTakeFirstOrThrow()
       .catch((error: unknown) => {
@@ -142,7 +142,7 @@ const withPassword = (row: Selectable<UsersTable> & { readonly now: Date }): Use
   now: row.now,
 });
 
-const toRow = toAllColumns('email username passwordHash role tier guestUntil endsAt');
+const userColumns = toAllColumns('email username passwordHash role tier guestUntil endsAt');
 
 export const toUser: (row: Selectable<UsersTable>) => User = fromColumns(
   'id email username role tier createdAt disabledAt guestUntil endsAt',

@@ -29,7 +29,7 @@ export const postgresAnnouncements = (db: Db): AnnouncementRepository => ({
     if ((await db.selectFrom('announcements').select(COUNT).$call(countOf)) >= most) return null;
     return await db
       .insertInto('announcements')
-      .values(columnsOf(draft))
+      .values(announcementColumns(draft))
       .returningAll()
       .$call(firstAs(toAnnouncement));
   },
@@ -37,7 +37,7 @@ export const postgresAnnouncements = (db: Db): AnnouncementRepository => ({
   update: (id, draft) =>
     db
       .updateTable('announcements')
-      .set({ ...columnsOf(draft), updated_at: clockNow })
+      .set({ ...announcementColumns(draft), updated_at: clockNow })
       .where('id', '=', id)
       .returningAll()
       .$call(firstAs(toAnnouncement)),
@@ -45,7 +45,7 @@ export const postgresAnnouncements = (db: Db): AnnouncementRepository => ({
   delete: (id) => db.deleteFrom('announcements').where('id', '=', id).$call(changedOne),
 });
 
-const columnsOf = toColumns('text severity startsAt endsAt');
+const announcementColumns = toColumns('text severity startsAt endsAt');
 
 const toAnnouncement: (row: Selectable<AnnouncementsTable>) => Announcement = fromColumns(
   'id text severity startsAt endsAt createdAt updatedAt',
