@@ -13,8 +13,8 @@ export type SourceOf<Body> = Body extends string
       : Body;
 
 /**
- * Makes bodies of a schema: they have what it names, and nothing else of the value. Throws for a schema that does not
- * say so, such as a union of objects.
+ * Returns a function from a domain value to a body with exactly the schema's fields. Throws for a schema without named
+ * fields, such as a union of objects.
  */
 export function bodyOf<Schema extends TSchema>(schema: Schema) {
   const convert = converter(schema);
@@ -67,6 +67,12 @@ function objectConverter(properties: Readonly<Record<string, TSchema>>): Convert
     return body;
   };
 }
+
+/** With `cpuShares`, the interface's word for millicores. */
+export const withCpuShares = <T extends { readonly cpuMillicores: unknown }>(value: T) => ({
+  ...value,
+  cpuShares: value.cpuMillicores as T['cpuMillicores'],
+});
 
 /** The fields of a validated body, named as in the domain; absent ones stay absent. */
 export const fieldsOf = <Body extends object>(body: Body) =>

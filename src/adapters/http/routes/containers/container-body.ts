@@ -13,7 +13,7 @@ import type {
   UpdateContainerRequest,
   UpdatedBody,
 } from '../../schema/containers/containers.ts';
-import { toChangesBody } from './inside/insight.ts';
+import { serializeChanges } from './inside/insight.ts';
 import { toLifetimeRequest, toLifetimeSummary } from './lifetime-body.ts';
 
 /** `cpu_shares` is the interface's word for millicores. */
@@ -98,7 +98,7 @@ export const toUpdatedBody = ({ container, restarted, leftBehind }: Updated): St
   message: 'settings updated',
   restarted,
   container: toContainerBody(container),
-  ...(leftBehind === undefined ? {} : { left_behind: leftBehind && toChangesBody(leftBehind) }),
+  ...(leftBehind === undefined ? {} : { left_behind: leftBehind && serializeChanges(leftBehind) }),
 });
 
 /** `old_id`, `recreated` and `volume_kept` are present only after a recreate. */

@@ -1,21 +1,20 @@
 import type { ForkRequest } from '../../../../app/containers/snapshots/fork-container.ts';
 import type { Snapshot, SnapshotRequest } from '../../../../domain/containers/snapshots/snapshot.ts';
-import { bodyOf, fieldsOf } from '../../replies/bodies.ts';
+import { bodyOf, fieldsOf, withCpuShares } from '../../replies/bodies.ts';
 import {
   type ForkRequestBody,
   SnapshotBody,
   type SnapshotRequestBody,
 } from '../../schema/containers/snapshots.ts';
 
-const plain = bodyOf(SnapshotBody);
+const serializeSnapshot = bodyOf(SnapshotBody);
 
-/** `cpu_shares` is the interface's word for millicores. */
 export const toSnapshotBody = ({ deletedAt, resources, ...snapshot }: Snapshot): SnapshotBody =>
-  plain({
+  serializeSnapshot({
     ...snapshot,
     status: snapshot.state,
     containerId: snapshot.dbId,
-    resources: { ...resources, cpuShares: resources.cpuMillicores },
+    resources: withCpuShares(resources),
     ...(deletedAt === null ? {} : { deletedAt }),
   });
 

@@ -110,6 +110,6 @@ const confirmRoutes =
     );
   };
 
-const plain = bodyOf(schema.DeviceBody);
+const serializeSignIn = bodyOf(schema.DeviceBody);
 
-const toBody = ({ origin, ...signIn }: DeviceSignIn) => plain({ ...signIn, ...origin });
+const toBody = ({ origin, ...signIn }: DeviceSignIn) => serializeSignIn({ ...signIn, ...origin });

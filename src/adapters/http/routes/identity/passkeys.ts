@@ -29,7 +29,7 @@ const registrationRoutes =
         response: { 200: schema.PasskeyList },
       }),
       async ({ caller, query }) =>
-        listBody('passkeys', (await passkeys.list(caller)).map(toBody), query, 'id'),
+        listBody('passkeys', (await passkeys.list(caller)).map(serializePasskey), query, 'id'),
     );
 
     http.post(
@@ -53,7 +53,7 @@ const registrationRoutes =
       }),
       async ({ caller, body, origin }, reply) => {
         const made = orThrow(await passkeys.register(caller, body.credential, body.name, origin));
-        return reply.code(201).send(toBody(made));
+        return reply.code(201).send(serializePasskey(made));
       },
     );
   };
@@ -71,7 +71,7 @@ const changeRoutes =
         response: { 200: schema.PasskeyBody },
       }),
       async ({ caller, params, body, origin }) =>
-        toBody(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
+        serializePasskey(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
     );
 
     http.delete(
@@ -91,4 +91,4 @@ const changeRoutes =
     );
   };
 
-const toBody = bodyOf(schema.PasskeyBody);
+const serializePasskey = bodyOf(schema.PasskeyBody);

@@ -82,6 +82,7 @@ const proofRoutes =
     );
   };
 
-const plain = bodyOf(schema.MeBody);
+const serializeProfile = bodyOf(schema.MeBody);
 
-const toBody = ({ user, ...profile }: Profile, limits: UseLimits) => plain({ ...user, ...profile, limits });
+const toBody = ({ user, ...profile }: Profile, limits: UseLimits) =>
+  serializeProfile({ ...user, ...profile, limits });

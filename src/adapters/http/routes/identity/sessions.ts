@@ -18,7 +18,7 @@ export const sessionRoutes =
         response: { 200: schema.SessionList },
       }),
       async ({ caller, query }) =>
-        listBody('sessions', (await sessions.list(caller)).map(toBody), query, 'id'),
+        listBody('sessions', (await sessions.list(caller)).map(serializeSession), query, 'id'),
     );
 
     http.delete(
@@ -50,4 +50,4 @@ export const sessionRoutes =
     );
   };
 
-const toBody = bodyOf(schema.SessionBody);
+const serializeSession = bodyOf(schema.SessionBody);

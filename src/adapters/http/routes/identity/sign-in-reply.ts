@@ -5,7 +5,7 @@ import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { Refusal } from '../../../../domain/errors.ts';
 import type { LoginTokens } from '../../auth/login-token.ts';
 import type { LoginBody, MfaRequiredBody, SignedInBody } from '../../schema/identity/sign-in.ts';
-import { toUserBody } from './user-body.ts';
+import { serializeUser } from './user-body.ts';
 
 const REFRESH_COOKIE = 'berth_refresh';
 const PATH = '/api/auth';
@@ -27,7 +27,7 @@ export const signedInAnswer =
       token,
       expires_at: expiresAt.toISOString(),
       session_id: session.id,
-      user: toUserBody(user),
+      user: serializeUser(user),
     };
   };
 

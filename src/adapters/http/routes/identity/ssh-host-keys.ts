@@ -4,7 +4,7 @@ import { bodyOf } from '../../replies/bodies.ts';
 import { SshHostKeysBody } from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
 
-const toBody = bodyOf(SshHostKeysBody);
+const serializeHostKeys = bodyOf(SshHostKeysBody);
 
 export const sshHostKeyRoutes =
   (access: Pick<SshAccess, 'describe'>): Routes =>
@@ -15,6 +15,6 @@ export const sshHostKeyRoutes =
         config: { scope: 'public', failure: 'failed to read ssh host keys' },
         response: { 200: SshHostKeysBody },
       }),
-      async () => toBody(await access.describe()),
+      async () => serializeHostKeys(await access.describe()),
     );
   };

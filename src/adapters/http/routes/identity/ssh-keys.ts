@@ -17,7 +17,8 @@ export const sshKeyRoutes =
         querystring: schema.SshKeyListQuery,
         response: { 200: schema.SshKeyList },
       }),
-      async ({ caller, query }) => listBody('ssh_keys', (await keys.list(caller)).map(toBody), query, 'id'),
+      async ({ caller, query }) =>
+        listBody('ssh_keys', (await keys.list(caller)).map(serializeSshKey), query, 'id'),
     );
 
     http.post(
@@ -30,7 +31,7 @@ export const sshKeyRoutes =
       }),
       async ({ body, caller, origin }, reply) => {
         const added = orThrow(await keys.add(body.public_key, body.name, caller, origin));
-        return reply.code(201).send(toBody(added));
+        return reply.code(201).send(serializeSshKey(added));
       },
     );
 
@@ -49,4 +50,4 @@ export const sshKeyRoutes =
     );
   };
 
-const toBody = bodyOf(schema.SshKeyBody);
+const serializeSshKey = bodyOf(schema.SshKeyBody);

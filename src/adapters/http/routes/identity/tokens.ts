@@ -178,9 +178,9 @@ const toCreatedBody = (token: ApiToken): Omit<schema.CreatedTokenBody, 'token'> 
   return { token_prefix, expires_at, id, name, scopes, created_at };
 };
 
-const plain = bodyOf(schema.TokenBody);
+const serializeToken = bodyOf(schema.TokenBody);
 
-const toBody = (token: ApiToken) => plain({ ...token, tokenPrefix: token.prefix });
+const toBody = (token: ApiToken) => serializeToken({ ...token, tokenPrefix: token.prefix });
 
 const toLineage = ({ parentId, containers, maxUses, usesLeft }: ApiToken) => ({
   parent_id: parentId,

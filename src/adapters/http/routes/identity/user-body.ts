@@ -1,4 +1,4 @@
 import { bodyOf } from '../../replies/bodies.ts';
 import { UserBody } from '../../schema/identity/sign-in.ts';
 
-export const toUserBody = bodyOf(UserBody);
+export const serializeUser = bodyOf(UserBody);

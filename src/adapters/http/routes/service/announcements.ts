@@ -26,14 +26,14 @@ export const announcementRoutes =
         config: { scope: 'read', failure: LIST },
         response: { 200: schema.AnnouncementList },
       }),
-      async () => ({ announcements: (await deps.announcements.current()).map(toBody) }),
+      async () => ({ announcements: (await deps.announcements.current()).map(serializeAnnouncement) }),
     );
     creationRoutes(deps)(http, tokens);
     changeRoutes(deps)(http, tokens);
   };
 
 const adminBodyAt = (clock: Clock) => (announcement: Announcement) =>
-  withState({ ...announcement, state: announcementState(announcement, clock.now()) });
+  serializeForAdmins({ ...announcement, state: announcementState(announcement, clock.now()) });
 
 const creationRoutes =
   ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
@@ -111,5 +111,5 @@ function toChange(body: schema.AnnouncementChangeRequest): Partial<AnnouncementD
   return { ...fields, ...fieldsOf(times), ...(ends_at === null ? { endsAt: null } : {}) };
 }
 
-const toBody = bodyOf(schema.AnnouncementBody);
-const withState = bodyOf(schema.AdminAnnouncementBody);
+const serializeAnnouncement = bodyOf(schema.AnnouncementBody);
+const serializeForAdmins = bodyOf(schema.AdminAnnouncementBody);

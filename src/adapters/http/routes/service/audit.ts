@@ -104,9 +104,9 @@ async function* mapped<T, U>(all: AsyncIterable<T>, to: (one: T) => U): AsyncGen
   for await (const one of all) yield to(one);
 }
 
-const toBody = bodyOf(AuditRecordBody);
+const serializeRecord = bodyOf(AuditRecordBody);
 
-const ownBody = ({ username: _, ...record }: AuditRecord) => toBody(record);
+const ownBody = ({ username: _, ...record }: AuditRecord) => serializeRecord(record);
 
 // why: in an export the name comes last
 const namedBody = (record: AuditRecord): AuditRecordBody => ({

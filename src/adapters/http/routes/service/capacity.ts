@@ -38,12 +38,12 @@ export const capacityRoutes =
     );
   };
 
-const plainStored = bodyOf(schema.CapacityBody.properties.stored);
+const serializeStored = bodyOf(schema.CapacityBody.properties.stored);
 
 const toCapacity = ({ at, nodes, stored }: Capacity): schema.CapacityBody => ({
   time: at.toISOString(),
   nodes: nodes.map(toNode),
-  stored: plainStored(stored),
+  stored: serializeStored(stored),
 });
 
 const orNull = (bytes: number | null | undefined): number | null => (bytes == null ? null : toMb(bytes));
@@ -101,10 +101,10 @@ const toDisk = ({ isPool, totalBytes, freeBytes, reserveBytes, isShort }: DiskNo
   short: isShort,
 });
 
-const plain = bodyOf(schema.UsageBody);
+const serializeUsage = bodyOf(schema.UsageBody);
 
 const toUsage = ({ limits, load, ...one }: PersonUsage) =>
-  plain({
+  serializeUsage({
     ...one,
     ...limits,
     cpuUsedMillicores: load?.cpuMillicores ?? null,

@@ -14,7 +14,7 @@ export const settingsRoutes =
         config: { scope: 'admin' },
         response: { 200: SettingsBody },
       }),
-      async () => toBody(await settings.read()),
+      async () => serializeSettings(await settings.read()),
     );
 
     http.patch(
@@ -25,8 +25,10 @@ export const settingsRoutes =
         response: { 200: SettingsBody },
       }),
       async (request) =>
-        toBody(orThrow(await settings.change(fieldsOf(request.body), request.caller, request.origin))),
+        serializeSettings(
+          orThrow(await settings.change(fieldsOf(request.body), request.caller, request.origin)),
+        ),
     );
   };
 
-const toBody = bodyOf(SettingsBody);
+const serializeSettings = bodyOf(SettingsBody);

@@ -41,6 +41,6 @@ export const adminTerminalRoutes =
     );
   };
 
-const plain = bodyOf(TerminalBody);
+const serializeTerminal = bodyOf(TerminalBody);
 
-const toBody = (terminal: WatchedTerminal) => plain({ ...terminal, containerId: terminal.dbId });
+const toBody = (terminal: WatchedTerminal) => serializeTerminal({ ...terminal, containerId: terminal.dbId });

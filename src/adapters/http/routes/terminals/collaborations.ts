@@ -132,6 +132,6 @@ const endRoutes =
     );
   };
 
-const plain = bodyOf(schema.CollaborationBody);
+const serializeCollaboration = bodyOf(schema.CollaborationBody);
 
-const toBody = (share: Collaboration) => plain({ ...share, containerId: share.dbId });
+const toBody = (share: Collaboration) => serializeCollaboration({ ...share, containerId: share.dbId });

@@ -146,6 +146,6 @@ const downloadRoute =
 const fileName = ({ containerName, startedAt }: Recording): string =>
   `${containerName}-${startedAt.toISOString().slice(0, 19).replace(/[:T]/g, '-')}.cast`;
 
-const plain = bodyOf(schema.RecordingBody);
+const serializeRecording = bodyOf(schema.RecordingBody);
 
-const toBody = (recording: Recording) => plain({ ...recording, containerId: recording.dbId });
+const toBody = (recording: Recording) => serializeRecording({ ...recording, containerId: recording.dbId });

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Image, Role } from '../../../../../domain/containers/catalogue.ts';
 import type { Tier } from '../../../../../domain/containers/resources.ts';
 import { DEFAULT_USE_LIMITS } from '../../../../../domain/identity/use-limits.ts';
-import { bodyOf, fieldsOf } from '../../../replies/bodies.ts';
+import { bodyOf, fieldsOf, withCpuShares } from '../../../replies/bodies.ts';
 import {
   type NewImageRequest,
   type NewRoleRequest,
@@ -16,10 +16,9 @@ import {
 /** Of a new tier without them: those of tier `free`. */
 const DEFAULTS = { layerMb: 2048, maxSnapshots: 5, snapshotMb: 10_240, maxTtlSeconds: 0, maxIdleSeconds: 0 };
 
-const plain = bodyOf(TierBody);
+const serializeTier = bodyOf(TierBody);
 
-/** `cpu_shares` is the interface's word for millicores. */
-export const toTierBody = (tier: Tier) => plain({ ...tier, cpuShares: tier.cpuMillicores });
+export const toTierBody = (tier: Tier) => serializeTier(withCpuShares(tier));
 
 export const toTier = (body: Static<typeof NewTierRequest>): Tier => {
   const { cpuShares: cpuMillicores, ...fields } = fieldsOf(body);

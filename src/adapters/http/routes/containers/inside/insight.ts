@@ -95,7 +95,7 @@ const resourceRoutes =
       }),
       async (request, reply) => {
         const { params, caller } = request;
-        const body = toChangesBody(orThrow(await access.changes(params.id, caller)));
+        const body = serializeChanges(orThrow(await access.changes(params.id, caller)));
         return sendJson(reply, outputs.reserve(caller.user.id), body);
       },
     );
@@ -125,4 +125,4 @@ const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   pids: { used: usage.pids, limit: usage.maxProcesses },
 });
 
-export const toChangesBody = bodyOf(ChangesBody);
+export const serializeChanges = bodyOf(ChangesBody);

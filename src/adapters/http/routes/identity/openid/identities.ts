@@ -37,7 +37,7 @@ const changeRoutes =
         response: { 200: bodies.IdentityList },
       }),
       async ({ caller, query }) =>
-        listBody('identities', (await identities.list(caller)).map(toIdentityBody), query, 'id'),
+        listBody('identities', (await identities.list(caller)).map(serializeIdentity), query, 'id'),
     );
 
     http.delete(
@@ -101,10 +101,10 @@ const providerRoutes =
         const { id } = request.body;
         const done = orThrow(await identities.finish(id, browser, request.caller, request.origin));
         return done.purpose === 'link'
-          ? { purpose: 'link' as const, identity: toIdentityBody(done.identity) }
+          ? { purpose: 'link' as const, identity: serializeIdentity(done.identity) }
           : { purpose: 'confirm' as const, identity: null };
       },
     );
   };
 
-const toIdentityBody = bodyOf(bodies.IdentityBody);
+const serializeIdentity = bodyOf(bodies.IdentityBody);

@@ -10,9 +10,9 @@ import {
   type ResetOfferBody,
 } from '../../../schema/identity/people/account-links.ts';
 
-const invitationBody = bodyOf(InvitationBody);
-const invitationOffer = bodyOf(InvitationOfferBody);
-const resetLinkBody = bodyOf(ResetLinkBody);
+const serializeInvitation = bodyOf(InvitationBody);
+const serializeOffer = bodyOf(InvitationOfferBody);
+const serializeResetLink = bodyOf(ResetLinkBody);
 
 const common = ({ link, creatorName, now }: NamedLink) => ({
   ...link,
@@ -25,20 +25,20 @@ export function toInvitationBody(named: NamedLink): InvitationBody {
   if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { madeUserId: id } = purpose;
   const user = id === null ? null : { id, username: named.username ?? '' };
-  return invitationBody({ ...common(named), ...purpose, user });
+  return serializeInvitation({ ...common(named), ...purpose, user });
 }
 
 export function toInvitationOffer({ link, creatorName }: NamedLink): InvitationOfferBody {
   const { purpose, expiresAt } = link;
   if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
-  return invitationOffer({ ...purpose, expiresAt, invitedBy: creatorName });
+  return serializeOffer({ ...purpose, expiresAt, invitedBy: creatorName });
 }
 
 export function toResetLinkBody(named: NamedLink): ResetLinkBody {
   const { purpose } = named.link;
   if (purpose.kind === 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { kind, userId: id } = purpose;
-  return resetLinkBody({ ...common(named), kind, user: { id, username: named.username ?? '' } });
+  return serializeResetLink({ ...common(named), kind, user: { id, username: named.username ?? '' } });
 }
 
 export function toResetOffer({ link: { purpose, expiresAt }, username }: NamedLink): ResetOfferBody {

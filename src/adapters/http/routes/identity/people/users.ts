@@ -90,7 +90,12 @@ const changeRoute =
 const endOf = (text: string | null | undefined) =>
   text === undefined ? {} : { endsAt: timeOrNull(text, 'ends_at') };
 
-const plain = bodyOf(schema.ManagedUserBody);
+const serializeManagedUser = bodyOf(schema.ManagedUserBody);
 
 const toManagedUser = ({ user, ...person }: Person) =>
-  plain({ ...user, ...person, beingDeleted: person.isBeingDeleted, passwordSet: person.hasPassword });
+  serializeManagedUser({
+    ...user,
+    ...person,
+    beingDeleted: person.isBeingDeleted,
+    passwordSet: person.hasPassword,
+  });
