@@ -1,23 +1,20 @@
 import { Berth, socketBy, type TokenSource } from '../client/index.ts';
 import { notSignedIn } from './cli-error.ts';
-import { type Io, isTerminal } from './io/io.ts';
-import type { GlobalOptions } from './options.ts';
+import { isTerminal } from './io/io.ts';
+import { type Notes, noteOnce } from './io/notes.ts';
 import { credentialOf, kindOf } from './profiles/credentials.ts';
 import type { HostsFile } from './profiles/hosts-file.ts';
 import { sessionToken } from './profiles/session-token.ts';
 import type { Target } from './profiles/target.ts';
 import { USER_AGENT } from './version.ts';
 
-/** The command that asks. */
-type Caller = { readonly io: Io; readonly options: Pick<GlobalOptions, 'output'> };
-
 /** The service, as the user. */
-export const connect = (target: Target, cli: Caller & { readonly hosts: HostsFile }): Berth =>
+export const connect = (target: Target, cli: Notes & { readonly hosts: HostsFile }): Berth =>
   new Berth({
     server: target.server,
     token: tokenSource(target, cli.hosts),
     headers: { 'user-agent': USER_AGENT },
-    fetch: notingFetch(target.server, cli),
+    fetch: fetchWithNote(target.server, cli),
     // why: this way the package is in the one file that the command is
     openSocket: async () => socketBy((await import('ws')).WebSocket),
   });
@@ -26,26 +23,22 @@ export const connect = (target: Target, cli: Caller & { readonly hosts: HostsFil
 const NOTE_AFTER_MS = 10_000;
 
 /**
- * Says once that a request waits for its answer: after ten seconds, or when its repetition fails too. A terminal shows
- * progress instead, or a shell; a program reads the failure alone.
+ * A `fetch` that prints one note when an answer takes ten seconds, or when a retry fails as well. It prints none on a
+ * terminal, which shows progress, nor with `-o json`.
  */
-export function notingFetch(server: string, { io, options }: Caller): typeof fetch {
-  const isSaid = !isTerminal(io.err) && options.output !== 'json';
+export function fetchWithNote(server: string, cli: Notes): typeof fetch {
+  const print = noteOnce(cli, `No answer from ${server} yet. Waiting…`);
+  const note = isTerminal(cli.io.err) ? () => undefined : print;
   const lost = new Set<string>();
-  let isNoted = false;
-  const noteOnce = (): void => {
-    if (isSaid && !isNoted) io.err.write(`No answer from ${server} yet. Waiting…\n`);
-    isNoted = true;
-  };
   return async (input, init) => {
     const request = `${init?.method} ${input}`;
-    const timer = isUpload(init) ? undefined : setTimeout(noteOnce, NOTE_AFTER_MS);
+    const timer = isUpload(init) ? undefined : setTimeout(note, NOTE_AFTER_MS);
     try {
       return await fetch(input, init);
     } catch (error) {
-      // an abort, or the end of its time, is no failure that is repeated
+      // aborted or timed out: not retried
       if (init?.signal?.aborted) throw error;
-      if (lost.has(request)) noteOnce();
+      if (lost.has(request)) note();
       lost.add(request);
       throw error;
     } finally {

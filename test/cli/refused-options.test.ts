@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { notingFetch } from '../../src/cli/connect.ts';
+import { fetchWithNote } from '../../src/cli/connect.ts';
 import type { Io } from '../../src/cli/io/io.ts';
 import { pipedSecret } from '../../src/cli/io/prompts.ts';
 import { waitFor } from '../support/patience.ts';
@@ -19,7 +19,7 @@ t.test('an option that would change nothing is refused before anything is done',
     ['shell dev --new --watch', /'--new' cannot be used with option '--watch'/],
     ['exec --tty --no-stdin dev -- sh', /--tty or --no-stdin/],
     ['exec --tty -o json dev -- sh', /--tty or --output/],
-    ['admin health --limit many', /whole number above 0/],
+    ['admin health --limit many', /number from 1 to 999999999/],
   ] as const)
     t.match(await run(line.split(' ')), { code: 2, stdout: '', stderr: words }, line);
 });
@@ -52,7 +52,7 @@ t.test(
   async (t) => {
     const lines: string[] = [];
     const err = { write: (line: string) => lines.push(line) };
-    const send = notingFetch(NOWHERE, { io: { err } as unknown as Io, options: { output: 'table' } });
+    const send = fetchWithNote(NOWHERE, { io: { err } as unknown as Io, options: { output: 'table' } });
     const file = (name: string) => `${NOWHERE}/files/${name}`;
     const signal = AbortSignal.abort();
     for (const name of ['a', 'a']) await t.rejects(send(file(name), { method: 'PUT', signal }));
@@ -67,16 +67,19 @@ t.test('no secret is asked for before a service is known', async (t) => {
   t.match(await theCommand(t, null).run(['unlock'], '1234'), { code: 4, stderr: /No server is known/ });
 });
 
-t.test('a secret that does not come is asked for, where standard input is no terminal', async (t) => {
-  const [input, err] = [new PassThrough(), new PassThrough()];
-  const io = { in: input, err } as unknown as Io;
-  const secret = pipedSecret({ io, options: { output: 'table' } }, 'passcode', 100);
-  const [silent, ofProgram] = [new PassThrough(), new PassThrough()];
-  const toProgram = { in: ofProgram, err: silent } as unknown as Io;
-  const another = pipedSecret({ io: toProgram, options: { output: 'json' } }, 'passcode', 100);
-  await waitFor(() => /^Waiting for the passcode on standard input …\n$/.test(`${err.read() ?? ''}`));
-  input.end('1234\n');
-  t.equal(await secret, '1234');
-  ofProgram.end('5678\n');
-  t.same([await another, silent.read()], ['5678', null], 'a program reads JSON alone');
-});
+t.test(
+  'after a second without piped input, the command says what it waits for; with JSON it does not',
+  async (t) => {
+    const [input, err] = [new PassThrough(), new PassThrough()];
+    const io = { in: input, err } as unknown as Io;
+    const secret = pipedSecret({ io, options: { output: 'table' } }, 'passcode', 100);
+    const [silent, ofProgram] = [new PassThrough(), new PassThrough()];
+    const toProgram = { in: ofProgram, err: silent } as unknown as Io;
+    const another = pipedSecret({ io: toProgram, options: { output: 'json' } }, 'passcode', 100);
+    await waitFor(() => /^Waiting for the passcode on standard input…\n$/.test(`${err.read() ?? ''}`));
+    input.end('1234\n');
+    t.equal(await secret, '1234');
+    ofProgram.end('5678\n');
+    t.same([await another, silent.read()], ['5678', null], 'none with JSON');
+  },
+);

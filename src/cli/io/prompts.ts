@@ -1,8 +1,8 @@
 import { askLine, askSecret, NoAnswer } from '../../prompts/ask.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { GlobalOptions } from '../options.ts';
 import { canAsk, type Io, printable } from './io.ts';
+import { type Notes, noteOnce } from './notes.ts';
 
 export type Prompts = {
   /** Whether somebody can answer. */
@@ -56,16 +56,13 @@ async function answered(asking: Promise<string>): Promise<string> {
 
 const NOTE_AFTER_MS = 1000;
 
-type Caller = { readonly io: Io; readonly options: Pick<GlobalOptions, 'output'> };
-
-/** A secret that is piped in, in one line. Says what it waits for, once that takes a second; not to a program. */
-export async function pipedSecret({ io, options }: Caller, what: string, maxBytes: number): Promise<string> {
-  const wait = `Waiting for the ${what} on standard input …\n`;
-  const note = options.output === 'json' ? undefined : setTimeout(() => io.err.write(wait), NOTE_AFTER_MS);
+/** A secret that is piped in, in one line. After a second it prints what it waits for. */
+export async function pipedSecret(cli: Notes, what: string, maxBytes: number): Promise<string> {
+  const timer = setTimeout(noteOnce(cli, `Waiting for the ${what} on standard input…`), NOTE_AFTER_MS);
   try {
-    return (await readAll(io, maxBytes)).trim();
+    return (await readAll(cli.io, maxBytes)).trim();
   } finally {
-    clearTimeout(note);
+    clearTimeout(timer);
   }
 }
 

@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BerthError } from '../../client/index.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../cli-error.ts';
-import { notingFetch } from '../connect.ts';
+import { fetchWithNote } from '../connect.ts';
 import { isTerminal } from '../io/io.ts';
 import { anonymous, pollDeviceSignIn, type SignedIn, startDeviceSignIn } from './auth-calls.ts';
 
 /** Signs in by a code, which a user who is signed in to the page confirms. */
 export async function signInByCode(cli: Cli, server: string): Promise<SignedIn> {
-  const berth = anonymous(server, { fetch: notingFetch(server, cli) });
+  const berth = anonymous(server, { fetch: fetchWithNote(server, cli) });
   const started = await cli.progress(`Asking ${server}`, startDeviceSignIn(berth, machine()));
   const until = Date.parse(started.expires_at);
   const left = () => Math.max(0, Math.ceil((until - Date.now()) / 60_000));

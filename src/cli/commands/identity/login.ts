@@ -2,7 +2,7 @@ import { Berth } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
-import { notingFetch } from '../../connect.ts';
+import { fetchWithNote } from '../../connect.ts';
 import { pipedSecret } from '../../io/prompts.ts';
 import { refused } from '../../options.ts';
 import { isInKeyring, saveSignIn } from '../../profiles/credentials.ts';
@@ -85,7 +85,7 @@ async function byToken(cli: Cli, server: string): Promise<NewProfile> {
     server,
     token: credential.token,
     headers: { 'user-agent': USER_AGENT },
-    fetch: notingFetch(server, cli),
+    fetch: fetchWithNote(server, cli),
   });
   const { user } = await cli.progress('Checking the token', berth.tokens.validate());
   return { server, username: user.username, credential };

@@ -39,10 +39,9 @@ export const exec = () =>
     .action(
       withCli(async (cli, given, words, { env, stdin = true, tty = false, workdir, timeout }) => {
         const program = words[0] === '--' ? words.slice(1) : words;
-        if (tty && !stdin)
-          throw usageError('A terminal passes input on.', 'Give --tty or --no-stdin, not both.');
+        if (tty && !stdin) throw usageError('--tty needs standard input.', 'Leave out --tty or --no-stdin.');
         if (tty && cli.print.form !== 'table')
-          throw usageError('The output of a terminal is not collected.', 'Leave out --tty or --output.');
+          throw usageError("--output cannot collect a terminal's output.", 'Leave out --tty or --output.');
         const options = {
           env,
           ...(workdir !== undefined && { cwd: workdir }),
