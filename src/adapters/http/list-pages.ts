@@ -33,7 +33,7 @@ export function pageOf<T extends object>(
   return { items, total, next: { next_cursor: end < total ? cursorAt(sorted, end - 1, key) : null } };
 }
 
-/** The body of such a page, with its items under `name`. */
+/** The response body of a page, with its items under `name`. */
 export function listBody<const Name extends string, T extends object>(
   name: Name,
   all: readonly T[],

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 
-/** Addresses need one, though no request leaves the process. */
+/** URLs need a host, though no request leaves the process. */
 const SERVER = 'http://berth.invalid';
 
 type Method = NonNullable<InjectOptions['method']>;

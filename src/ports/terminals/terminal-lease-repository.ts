@@ -17,7 +17,7 @@ export interface TerminalLeaseRepository {
   remove(streamIds: readonly string[]): Promise<void>;
   /** Marks this run as live. */
   renew(incarnation: string): Promise<void>;
-  /** The runs that are not silent for this long. */
+  /** The runs that renewed within `silentSeconds`. */
   liveRuns(silentSeconds: number): Promise<readonly string[]>;
   inContainer(dbId: string): Promise<readonly TerminalLease[]>;
   /**

@@ -42,7 +42,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   );
   t.teardown(() => stop());
   t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
-  t.match(said, ['the swarm is not usable']);
+  t.match(said, ['the Swarm is not usable']);
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   t.match(runtime.capabilities, { keepsLayer: false, hasRoot: true }, 'known before it answers');
 

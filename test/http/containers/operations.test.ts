@@ -286,7 +286,7 @@ t.test('a start taken over on a node that does not answer ends, and blocks no de
   t.equal((await as(next, ada)('DELETE', path)).statusCode, 200);
 });
 
-t.test('a start taken over that has made a container there leaves it to the row', async (t) => {
+t.test('a start that was taken over on a silent node leaves its container to the row', async (t) => {
   for (const point of ['start before start_fresh', 'start after start_fresh']) {
     const { checkpoint, followedBy } = dyingAt(point);
     const { runtime, service, ada, box, path, post, now } = await withContainer({ checkpoint });

@@ -59,7 +59,7 @@ export async function useSwarm(
     parts.disk = NOT_USABLE;
     parts.image = NOT_USABLE;
   };
-  const connection = reconnecting({ name: 'the swarm', log, signal, againMs, connect, onFault });
+  const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
   stopWith(async () => {
     await connection.stop();
     await stopDescribing();
@@ -103,13 +103,13 @@ async function attach(
   const nodesLog = sparingLog(log);
   const describe = async (): Promise<void> => {
     parts.engine = await engineState(swarm, endpoint);
-    if (parts.engine.status === 'ready') nodesLog.over('all nodes of the swarm can be used');
+    if (parts.engine.status === 'ready') nodesLog.over('all nodes of the Swarm can be used');
     else nodesLog.warn(parts.engine.detail);
   };
   slot.describeWith(describe);
   // Old nodes may first get an image to try out.
   parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
-  void describe().catch((err: unknown) => log.warn({ err }, 'the health of the swarm is not known'));
+  void describe().catch((err: unknown) => log.warn({ err }, 'the health of the Swarm is not known'));
   return swarm;
 }
 
@@ -153,7 +153,7 @@ async function prepare(
 
 const NOT_USABLE = {
   status: 'degraded',
-  detail: 'the swarm is not usable',
+  detail: 'the Swarm is not usable',
   reason: 'unusable',
   mend: 'see the log, and docs/swarm.md',
 } as const;

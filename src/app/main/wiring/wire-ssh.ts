@@ -38,7 +38,7 @@ type OfOthers = {
   readonly publicUrl: () => string;
 };
 
-/** The route of WebSockets that each carry a connection to the SSH server. */
+/** The WebSocket route for SSH connections. */
 const overHttps =
   (access: ReturnType<typeof sshAccess>, server: ReturnType<typeof sshServer>): Routes =>
   ({ sockets }) =>

@@ -13,9 +13,9 @@ import type { EventFeed } from '../../events/event-feed.ts';
 import type { AuthorizedConnections, Registration } from '../../identity/auth/authorized-connections.ts';
 import { countsByKey } from '../../identity/limits/counts-by-key.ts';
 import type { RequestLimits } from '../../identity/limits/request-limits.ts';
-import { type SshRecordDeps, type SshSignIn, sshRecords } from './ssh-records.ts';
+import { type SshIdentity, type SshRecordDeps, sshRecords } from './ssh-records.ts';
 
-export type SshClient = SshSignIn & {
+export type SshClient = SshIdentity & {
   /** Ends the connection at once. Nothing is sent or accepted afterwards. */
   readonly close: (reason: CloseReason) => void;
 };

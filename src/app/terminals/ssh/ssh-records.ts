@@ -10,7 +10,7 @@ import type { ActRecords } from '../../audit/activity-records.ts';
 import type { Authenticated } from '../../identity/auth/verified-credential.ts';
 
 /** A signed-in client. */
-export type SshSignIn = {
+export type SshIdentity = {
   readonly signedIn: Authenticated;
   readonly origin: RequestOrigin;
   /** The container's name or id, as the client gave it. */
@@ -44,8 +44,11 @@ export function sshRecords({ repositories, acts, log }: SshRecordDeps) {
   }
 
   return {
-    /** Records a refusal for a container that the user does not have, once a minute, whether or not it exists. */
-    async start(client: SshSignIn, container: Container | null): Promise<void> {
+    /**
+     * Records the connection. Without a container, records a refusal, at most once a minute, whether or not the
+     * container exists.
+     */
+    async start(client: SshIdentity, container: Container | null): Promise<void> {
       const { signedIn, origin, wanted } = client;
       if (container !== null)
         return await repositories.audit.append({ ...entryOf(client, container), action: 'ssh_connected' });
@@ -53,8 +56,8 @@ export function sshRecords({ repositories, acts, log }: SshRecordDeps) {
       await acts.record({ action: 'ssh_refused', ...act });
     },
 
-    /** Returns at once. */
-    end(client: SshSignIn, container: Container, facts: Details): void {
+    /** Records the end in the background, until it succeeds. */
+    end(client: SshIdentity, container: Container, facts: Details): void {
       const entry = { ...entryOf(client, container, facts), action: 'ssh_disconnected' } as const;
       const writing = append(entry).finally(() => unwritten.delete(writing));
       unwritten.add(writing);
@@ -65,7 +68,11 @@ export function sshRecords({ repositories, acts, log }: SshRecordDeps) {
   };
 }
 
-const entryOf = ({ signedIn: { caller }, origin }: SshSignIn, { dbId }: Container, facts: Details = {}) => ({
+const entryOf = (
+  { signedIn: { caller }, origin }: SshIdentity,
+  { dbId }: Container,
+  facts: Details = {},
+) => ({
   id: randomUUID(),
   userId: caller.user.id,
   ...origin,
