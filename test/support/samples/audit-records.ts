@@ -73,7 +73,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   announcement_deleted: 'root: {"id":"ID","text":"Berth restarts tonight.","severity":"info"}',
   settings_updated: 'root: {"retentionDays":6}',
   tier_created:
-    'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxContainers":1,"maxAgents":0,"maxSnapshots":5,"snapshotMb":10240,"maxTtlSeconds":0,"maxIdleSeconds":0,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32}',
+    'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxSnapshots":5,"snapshotMb":10240,"maxTtlSeconds":0,"maxIdleSeconds":0,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32,"maxContainers":1,"maxAgents":0}',
   tier_updated: 'root: {"key":"tiny","maxContainers":2}',
   tier_deleted: 'root: {"key":"tiny"}',
   image_created:

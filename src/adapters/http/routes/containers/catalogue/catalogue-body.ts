@@ -21,8 +21,8 @@ const serializeTier = bodyOf(TierBody);
 export const toTierBody = (tier: Tier) => serializeTier(withCpuShares(tier));
 
 export const toTier = (body: Static<typeof NewTierRequest>): Tier => {
-  const { cpuShares: cpuMillicores, ...fields } = fieldsOf(body);
-  return { ...DEFAULTS, ...DEFAULT_USE_LIMITS, ...fields, cpuMillicores };
+  const { name, memoryMb, cpuShares: cpuMillicores, diskMb, ...fields } = fieldsOf(body);
+  return { name, memoryMb, cpuMillicores, diskMb, ...DEFAULTS, ...DEFAULT_USE_LIMITS, ...fields };
 };
 
 export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Tier> => {
