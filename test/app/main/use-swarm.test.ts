@@ -1,6 +1,6 @@
 import t from 'tap';
-import { readRecord } from '../../../src/adapters/docker/private-engine/engine-record.ts';
 import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { readRecord } from '../../../src/adapters/engine-record.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';

@@ -1,4 +1,5 @@
 import type Docker from 'dockerode';
+import { type Recorded, readRecord, writeRecord } from '../../engine-record.ts';
 import {
   addressOf,
   DEFAULT_SOCKET,
@@ -18,7 +19,6 @@ import {
   viewFrom,
 } from '../resource-view/resource-view.ts';
 import { missingPoolPackages, type PoolFault } from './engine-pool.ts';
-import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { findDaemon, startPrivateEngine } from './private-engine.ts';
 import { type Layout, layoutOf } from './private-engine-paths.ts';
 import { clearPrivateEngine, stopPrivateEngine } from './private-engine-stop.ts';

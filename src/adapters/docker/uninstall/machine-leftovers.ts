@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
+import { readRecord } from '../../engine-record.ts';
 import { bridgeName, chainName } from '../engine/engine-names.ts';
 import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
 import { removeFirewall } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
-import { readRecord } from '../private-engine/engine-record.ts';
 import { layoutOf } from '../private-engine/private-engine-paths.ts';
 import { clearPrivateEngine } from '../private-engine/private-engine-stop.ts';
 import { mountsOf } from '../volumes/choose-quota.ts';

@@ -7,7 +7,7 @@ import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
 import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_TESTED } from './isolation-check.ts';
-import { keepIsolation } from './isolation-upkeep.ts';
+import { startIsolationUpkeep } from './isolation-upkeep.ts';
 
 const SEARCH_AGAIN_MS = 5_000;
 const SPACE_EVERY_MS = 30_000;
@@ -47,17 +47,17 @@ export async function useEngine(
     isolation: NOT_TESTED,
     resources: NOT_KNOWN,
   };
-  const isolation = keepIsolation({ slot, parts, log, rulesEveryMs: RULES_EVERY_MS });
+  const isolation = startIsolationUpkeep({ slot, parts, log, rulesEveryMs: RULES_EVERY_MS });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
   let searching: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
-  const stopCare = careFor(() => engine, slot, log);
+  const stopUpkeep = startEngineUpkeep(() => engine, slot, log);
   stopWith(async () => {
     clearTimeout(timer);
     unwatch();
-    await stopCare();
+    await stopUpkeep();
     await isolation.stop();
     await Promise.all([searching, preparing]);
     await engine.stop();
@@ -99,8 +99,8 @@ export async function useEngine(
   return { ...slot, parts };
 }
 
-/** Starts the repeated work on the engine in use; the result ends it. */
-function careFor(engine: () => Engine, slot: EngineSlot, log: Logger): () => Promise<void> {
+/** Starts the repeated work on the engine. Returns the function that stops it. */
+function startEngineUpkeep(engine: () => Engine, slot: EngineSlot, log: Logger): () => Promise<void> {
   const stops = [
     repeat(REVIVE_EVERY_MS, () => revive(engine(), slot.runtime.ping), log),
     repeat(SPREAD_EVERY_MS, () => slot.spread(), log),

@@ -90,7 +90,7 @@ export function watchIsolation(deps: IsolationDeps) {
     },
     /** Sets the rules. Foreign changes degrade the readiness until the next pass finds them intact. */
     checkRules: (): Promise<void> =>
-      assertRules(deps, closing, (found) => {
+      checkRules(deps, closing, (found) => {
         rules = found;
         show();
       }),
@@ -106,19 +106,19 @@ export function watchIsolation(deps: IsolationDeps) {
   };
 }
 
-/** Sets the rules, and what that says of the isolation: null for nothing. */
-async function assertRules(
+/** Asserts the rules, and reports a fault of the isolation, or null. */
+async function checkRules(
   deps: IsolationDeps,
   closing: Closing,
-  set: (found: PartState | null) => void,
+  report: (fault: PartState | null) => void,
 ): Promise<void> {
   try {
     const changed = await deps.assertRules();
     if (changed.length > 0)
       deps.log.error({ changed }, `the ${closing.by} was changed from outside: restoring its rules`);
-    set(changed.length > 0 ? changedBy(changed, closing) : null);
+    report(changed.length > 0 ? changedBy(changed, closing) : null);
   } catch (error) {
-    if (!isSilence(error)) set(refused(closing));
+    if (!isSilence(error)) report(refused(closing));
     throw error;
   }
 }

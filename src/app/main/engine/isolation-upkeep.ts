@@ -4,7 +4,7 @@ import type { Parts } from '../health/readiness.ts';
 import type { EngineSlot } from './engine-ports.ts';
 import { type Closing, watchIsolation } from './isolation-check.ts';
 
-export type IsolationUpkeep = {
+export type IsolationUpkeepOptions = {
   readonly slot: EngineSlot;
   readonly parts: Parts;
   readonly log: Logger;
@@ -13,9 +13,14 @@ export type IsolationUpkeep = {
   readonly rulesEveryMs: number;
 };
 
-/** Sets the rules of an engine's network again and again, and tests them, as the readiness shows. */
-export function keepIsolation({ slot, parts, log, rulesEveryMs, ...words }: IsolationUpkeep) {
-  const isolation = watchIsolation({ parts, log, ...words, assertRules: () => slot.assertRules() });
+/** Asserts the network rules at an interval, tests them, and reports to the readiness. */
+export function startIsolationUpkeep({ slot, parts, log, rulesEveryMs, closing }: IsolationUpkeepOptions) {
+  const isolation = watchIsolation({
+    parts,
+    log,
+    ...(closing && { closing }),
+    assertRules: () => slot.assertRules(),
+  });
   const stopRules = repeat(rulesEveryMs, () => isolation.checkRules(), log);
   return {
     ...isolation,

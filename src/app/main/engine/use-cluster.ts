@@ -1,4 +1,4 @@
-import { recordFirst } from '../../../adapters/docker/private-engine/engine-record.ts';
+import { recordFirst } from '../../../adapters/engine-record.ts';
 import { type ApiClient, apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
@@ -17,7 +17,7 @@ import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { type Closing, NOT_TESTED } from './isolation-check.ts';
-import { keepIsolation } from './isolation-upkeep.ts';
+import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 
 const RULES_EVERY_MS = 30_000;
@@ -39,7 +39,13 @@ export async function useCluster(
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
     resources: SEEN,
   };
-  const isolation = keepIsolation({ slot, parts, log, closing: BY_POLICY, rulesEveryMs: RULES_EVERY_MS });
+  const isolation = startIsolationUpkeep({
+    slot,
+    parts,
+    log,
+    closing: BY_POLICY,
+    rulesEveryMs: RULES_EVERY_MS,
+  });
   const connect = async (): Promise<() => void> => {
     const client = await attach(setUp, slot, parts);
     const { instanceId, baseImage: image } = setUp;

@@ -1,6 +1,6 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
-import { recordFirst } from '../../../adapters/docker/private-engine/engine-record.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
+import { recordFirst } from '../../../adapters/engine-record.ts';
 import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
@@ -17,7 +17,7 @@ import { prepareBaseImage } from './base-image.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
-import { keepIsolation } from './isolation-upkeep.ts';
+import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 
 /** Each time a container on each node looks at its packet filter. */
@@ -41,7 +41,13 @@ export async function useSwarm(
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
     resources: SEEN,
   };
-  const isolation = keepIsolation({ slot, parts, log, closing: ON_NODES, rulesEveryMs: RULES_EVERY_MS });
+  const isolation = startIsolationUpkeep({
+    slot,
+    parts,
+    log,
+    closing: ON_NODES,
+    rulesEveryMs: RULES_EVERY_MS,
+  });
   const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
   let preparing: Promise<void> = Promise.resolve();
   const connect = async (): Promise<() => void> => {

@@ -16,7 +16,7 @@ export type Readiness = {
   readonly parts: { readonly database: PartState } & Readonly<Parts>;
 };
 
-/** Of a part at the start. */
+/** State of a component before its first check. */
 export const PREPARING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
 
 /** The known state of each part. All but the database's are updated by their owners. */

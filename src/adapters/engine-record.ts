@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { readText } from '../host/host-commands.ts';
-import { type Layout, layoutOf } from './private-engine-paths.ts';
+import { readText } from './docker/host/host-commands.ts';
+import { type Layout, layoutOf } from './docker/private-engine/private-engine-paths.ts';
 
 /** The engine that an installation chose first: another one would not have its containers and volumes. */
 export type Recorded =
@@ -17,7 +17,7 @@ export async function readRecord(at: Layout): Promise<Recorded | null> {
   }
 }
 
-/** Records an engine that is used, unless there is another from before. */
+/** Records the engine unless one is recorded. */
 export async function recordFirst(dataDir: string, recorded: Recorded): Promise<void> {
   const at = layoutOf(dataDir);
   if ((await readRecord(at)) === null) await writeRecord(at, recorded);
