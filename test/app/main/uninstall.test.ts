@@ -52,6 +52,9 @@ t.test('with settings of another engine than the one that was used nothing is re
     ['swarm', 'kubernetes', /set BERTH_ENGINE=swarm/],
     ['kubernetes', 'auto', /set BERTH_ENGINE=kubernetes/],
     ['external', 'swarm', /unset BERTH_ENGINE/],
+    ['private', 'kubernetes', /private engine in .*: unset BERTH_ENGINE/],
+    ['private', 'swarm', /unset BERTH_ENGINE/],
+    ['private', undefined, null],
     ['swarm', 'swarm', null],
     ['external', 'external', null],
   ] as const) {

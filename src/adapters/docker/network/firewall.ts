@@ -7,7 +7,10 @@ const WAIT = ['--wait', '5'] as const;
 /** An installation's rules, IPv4 then IPv6. */
 type Rules = readonly string[];
 
-/** Sets the rules, here or on the machine of `runThere`. Throws when the packet filter refuses. */
+/**
+ * Sets the rules, here or on the machine of `runThere`. Throws when iptables fails. A failing `ip6tables-save` counts as
+ * a machine without IPv6.
+ */
 export async function applyFirewall(
   plan: FirewallPlan,
   runThere: Run = run,
@@ -19,7 +22,6 @@ export async function applyFirewall(
     return [saved, await mustSucceed(runThere, 'iptables-save', [])];
   };
   const six = async (): Promise<readonly string[]> => {
-    // Without IPv6 there is nothing to close.
     const saved = await runThere('ip6tables-save', []);
     if (saved.code !== 0) return ['', ''];
     await runThere('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
@@ -33,12 +35,12 @@ export async function applyFirewall(
   return { before: rulesAt(0), after: rulesAt(1) };
 }
 
-/** Of a program that is not there. */
-const ABSENT = 127;
+/** Exit code of a missing program. */
+const COMMAND_NOT_FOUND = 127;
 
 /**
- * Removes the rules of an installation, here or on the machine of `runThere`. Throws when the packet filter refuses; a
- * machine without its programs has no rules.
+ * Removes the rules of an installation, here or on the machine of `runThere`. Throws when iptables fails. A machine
+ * without its programs has no rules; a failing `ip6tables-save` counts as a machine without IPv6.
  */
 export async function removeFirewall(instanceId: string, runThere: Run = run): Promise<void> {
   const chain = chainName(instanceId);
@@ -46,8 +48,7 @@ export async function removeFirewall(instanceId: string, runThere: Run = run): P
   await Promise.all(
     ['iptables', 'ip6tables'].map(async (command) => {
       const { code, stdout, stderr } = await runThere(`${command}-save`, []);
-      // Without IPv6 there is nothing to remove.
-      if (code !== 0 && command === 'iptables' && code !== ABSENT)
+      if (code !== 0 && command === 'iptables' && code !== COMMAND_NOT_FOUND)
         throw new Error(`${command}-save ended with ${code}: ${lastLines(stderr, 3)}`);
       const script = removalScript(stdout, own);
       if (script !== '')
@@ -55,6 +56,10 @@ export async function removeFirewall(instanceId: string, runThere: Run = run): P
     }),
   );
 }
+
+/** For users: rules of a machine that could not be removed. */
+export const rulesLeftOn = (machine: string, instanceId: string, fault: unknown): string =>
+  `Packet filter rules may stay on ${machine}, in chains named ${chainName(instanceId)}: ${String(fault)}`;
 
 /** Input that removes these chains from the output of iptables-save: their hooks, rules, and themselves. */
 export function removalScript(saved: string, chains: ReadonlySet<string>): string {

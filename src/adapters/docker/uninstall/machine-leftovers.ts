@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import { readRecord } from '../../engine-record.ts';
-import { bridgeName, chainName } from '../engine/engine-names.ts';
+import { bridgeName } from '../engine/engine-names.ts';
 import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
-import { removeFirewall } from '../network/firewall.ts';
+import { removeFirewall, rulesLeftOn } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
 import { layoutOf } from '../private-engine/private-engine-paths.ts';
 import { clearPrivateEngine } from '../private-engine/private-engine-stop.ts';
@@ -24,9 +24,7 @@ export async function removeFromMachine(instanceId: string): Promise<readonly st
   await removeLink(bridgeName(instanceId));
   const left = await removeFirewall(instanceId).then(
     () => [],
-    (error: unknown) => [
-      `Packet filter rules may stay on this machine, in chains named ${chainName(instanceId)}: ${String(error)}`,
-    ],
+    (error: unknown) => [rulesLeftOn('this machine', instanceId, error)],
   );
   await removeCgroups(instanceId);
   const mounts = mountsOf(instanceId);
@@ -65,17 +63,20 @@ export async function externalEngine(dataDir: string): Promise<string | null> {
   return record?.kind === 'external' ? record.endpoint : null;
 }
 
-const OWN_ENGINES: readonly string[] = ['auto', 'external'];
+/** Values of BERTH_ENGINE without a cluster. */
+const DOCKER_ENGINES: readonly string[] = ['auto', 'external'];
 
 /** Why an engine by this BERTH_ENGINE is not the one that the installation has used; null when it is. */
 export async function otherEngine(dataDir: string, engine: string): Promise<string | null> {
   const at = layoutOf(dataDir);
   const record = await readRecord(at);
-  // The data folder has all of a private one.
-  if (record === null || record.kind === 'private') return null;
-  const isSame = record.kind === 'external' ? OWN_ENGINES.includes(engine) : record.kind === engine;
+  if (record === null) return null;
+  const isOnCluster = record.kind === 'swarm' || record.kind === 'kubernetes';
+  const isSame = isOnCluster ? record.kind === engine : DOCKER_ENGINES.includes(engine);
   if (isSame) return null;
-  const setting = record.kind === 'external' ? 'unset BERTH_ENGINE' : `set BERTH_ENGINE=${record.kind}`;
+  if (record.kind === 'private')
+    return `the containers are in the private engine in ${at.home}: unset BERTH_ENGINE`;
+  const setting = isOnCluster ? `set BERTH_ENGINE=${record.kind}` : 'unset BERTH_ENGINE';
   return `the containers are in the engine at ${record.endpoint}: ${setting}, and give the service's other settings, or delete ${at.record} when nothing of Berth is left there`;
 }
 

@@ -19,7 +19,9 @@ export type UsedEngine = {
   remove(): Promise<readonly string[]>;
 };
 
-/** null with a private engine. Throws when the engine, or one of its nodes, does not answer. */
+/**
+ * Null with a private engine or Kubernetes: nothing to remove there. Throws when the engine or a node does not answer.
+ */
 export async function usedEngine(config: Config, instanceId: string): Promise<UsedEngine | null> {
   if (config.engine === 'swarm') return await usedSwarm(config, instanceId);
   const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));

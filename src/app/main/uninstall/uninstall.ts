@@ -28,7 +28,7 @@ import { removeUnit, unitOf } from './unit.ts';
 type Found = {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
   readonly instanceId: string | null;
-  /** null with a private engine. */
+  /** Null with a private engine or Kubernetes. */
   readonly engine: UsedEngine | null;
   readonly hasUser: boolean;
   readonly unit: string | null;
