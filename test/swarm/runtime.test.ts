@@ -173,7 +173,7 @@ t.test('a task removed from outside is stopped, hinted at, and started again', a
   await discard(handle, spec.volume);
 });
 
-t.test('a container whose program has ended is started by nobody but Berth', async (t) => {
+t.test('only Berth starts a container whose program has ended', async (t) => {
   const spec = aSpec(image);
   const handle = await runtime.create(spec);
   await runtime.start(handle);

@@ -1,4 +1,5 @@
 import type { Resources } from '../../domain/containers/resources.ts';
+import { ENGINE_RETRY_SECONDS } from '../../domain/fair-queue.ts';
 
 /** Where a container is. `node` names its engine, so that a cluster fits behind this port. */
 export type RuntimeHandle = {
@@ -128,6 +129,10 @@ export class RuntimeBusy extends RuntimeUnavailable {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** The refusal of a container whose node does not act. `cause`: for the log. */
+export const nodeSilent = (cause: unknown): RuntimeBusy =>
+  new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause });
 
 /**
  * The engine answers, but does not let the service do this. `right`: what it misses, in the engine's words, such as

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AnswerTooLong } from '../../../src/adapters/docker/engine/answer-limit.ts';
-import { longList } from '../../../src/adapters/swarm/client/long-list.ts';
+import { listByPrefix } from '../../../src/adapters/swarm/client/long-list.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 
 const tooLong = () => new RuntimeFailure('rpc error: grpc: received message larger than max (17 vs. 16)');
@@ -15,7 +15,7 @@ const names = (count: number): readonly string[] =>
 function aManager(count: number, most: number, fault: () => Error) {
   const all = names(count);
   const asked: string[] = [];
-  const list = longList(async (digits) => {
+  const list = listByPrefix(async (digits) => {
     asked.push(digits);
     const found = all.filter((name) => name.startsWith(digits));
     if (found.length > most) throw fault();
@@ -24,16 +24,19 @@ function aManager(count: number, most: number, fault: () => Error) {
   return { all, asked, list };
 }
 
-t.test('a list too long for one answer is read in parts, from then on at once', async (t) => {
-  for (const fault of [tooLong, cut]) {
-    const { all, asked, list } = aManager(6_000, 900, fault);
-    t.same((await list()).toSorted(), all.toSorted(), 'each once');
-    asked.length = 0;
-    t.same((await list()).toSorted(), all.toSorted());
-    t.notOk(asked.includes(''), 'the long answer is not asked for again');
-    t.equal(new Set(asked).size, 16);
-  }
-});
+t.test(
+  'a list too long for one answer is read in parts, and the next time without a failed try',
+  async (t) => {
+    for (const fault of [tooLong, cut]) {
+      const { all, asked, list } = aManager(6_000, 900, fault);
+      t.same((await list()).toSorted(), all.toSorted(), 'each once');
+      asked.length = 0;
+      t.same((await list()).toSorted(), all.toSorted());
+      t.notOk(asked.includes(''), 'the long answer is not asked for again');
+      t.equal(new Set(asked).size, 16);
+    }
+  },
+);
 
 t.test('a short list is one question, and grows into parts before it is too long', async (t) => {
   const { asked, list } = aManager(501, 10_000, tooLong);

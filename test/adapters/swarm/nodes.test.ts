@@ -182,7 +182,7 @@ t.test('an image goes to a node that can run it, and to no other', async (t) => 
     message: /is for arm64, and its node has amd64/,
   });
   for (const { behaviour } of [one, two]) behaviour.imageArchitecture = '386';
-  await t.resolves(runtime.create(aSpec(IMAGE)), 'which those processors run as well');
+  await t.resolves(runtime.create(aSpec(IMAGE)), 'which that architecture runs as well');
 });
 
 t.test('a container keeps its image, also on a node that runs it by an emulator', async (t) => {
@@ -212,7 +212,7 @@ t.test('the engine of a leader that is listed with no address of its own is foun
   }
 });
 
-t.test('an image of a registry goes to nodes with any processors', async (t) => {
+t.test('an image of a registry goes to nodes of any architecture', async (t) => {
   const { one, two, runtime, spec } = await scene(t, TOOLS);
   one.behaviour.architecture = 'arm64';
   one.behaviour.missingImage = IMAGE;
@@ -222,7 +222,7 @@ t.test('an image of a registry goes to nodes with any processors', async (t) => 
   t.same((await swarmHealth(runtime.swarm)).faults, []);
 });
 
-t.test('a node with other processors than the manager gets nothing, and is named', async (t) => {
+t.test('a node of another architecture than the manager gets nothing, and is named', async (t) => {
   const { one, two, runtime, spec } = await scene(t, BASE_REFERENCE);
   one.behaviour.architecture = 'arm64';
   one.behaviour.missingImage = IMAGE;
@@ -230,8 +230,8 @@ t.test('a node with other processors than the manager gets nothing, and is named
   t.same([two.volumes.size, two.containers.length], [0, 0]);
   t.match((await swarmHealth(runtime.swarm)).faults, [
     {
-      words: 'the node two has other processors than the manager, so no container goes there',
-      mend: /nothing for two/,
+      words: 'the node two has another CPU architecture than the manager: no containers are placed on it',
+      mend: /none needed for two/,
     },
   ]);
 });

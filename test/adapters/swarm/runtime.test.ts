@@ -88,7 +88,7 @@ t.test('a start raises the number of the start with the replica, and is repeatab
   t.equal(onlyService(services).Spec.Mode.Replicated.Replicas, 0);
 });
 
-t.test('a container whose program has ended is not started by anybody but Berth', async (t) => {
+t.test('only Berth starts a container whose program has ended', async (t) => {
   const { runtime, spec, services, tasks, end } = await scene(t);
   const handle = await runtime.create(spec);
   const other = await runtime.create(aSpec(IMAGE));
@@ -126,7 +126,7 @@ t.test('a service that the swarm does not change holds up no other', async (t) =
   t.same(replicas(), [1, 0]);
 });
 
-t.test('only the end of the last start, or a task that never came, is an end', async (t) => {
+t.test('a service counts as ended when its last task ended, or never came', async (t) => {
   const service = (updatedAgoMs: number): Service => ({
     ID: 'one',
     Version: { Index: 1 },

@@ -1,6 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
   EngineFull,
   RightMissing,
@@ -76,10 +75,6 @@ export const isOfNode = (error: unknown): boolean =>
   !(error instanceof RuntimeBusy) &&
   !(error instanceof RightMissing) &&
   !(error instanceof CredentialsRefused);
-
-/** The node of a Pod does not act. `cause`: for the log. */
-export const nodeSilent = (cause: unknown): RuntimeBusy =>
-  new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause });
 
 function refusalIn(body: string): Refusal | null {
   try {

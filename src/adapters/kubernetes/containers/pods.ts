@@ -1,7 +1,11 @@
 import { poll, pollUntil } from '../../../concurrency/poll.ts';
-import { EngineFull, ImageUnavailable, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import {
+  EngineFull,
+  ImageUnavailable,
+  nodeSilent,
+  RuntimeFailure,
+} from '../../../ports/containers/container-runtime.ts';
 import { patiently } from '../../patiently.ts';
-import { nodeSilent } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
 import {

@@ -1,14 +1,13 @@
 import { within } from '../../../concurrency/timeout.ts';
-import type {
-  ContainerObserver,
-  ObservedContainer,
-  RuntimeHandle,
-} from '../../../ports/containers/container-runtime.ts';
 import {
   ContainerNotRunning,
+  type ContainerObserver,
+  nodeSilent,
+  type ObservedContainer,
   OutcomeUnknown,
   RightMissing,
   RuntimeFailure,
+  type RuntimeHandle,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -22,7 +21,7 @@ import { workTurns } from '../../engine-queues.ts';
 import { engineSlots } from '../../engine-slots.ts';
 import { closesWithin } from '../../scripts/exec/closes-within.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
-import { ApiFailure, isOfNode, nodeSilent, rightAtNode } from '../client/api-failure.ts';
+import { ApiFailure, isOfNode, rightAtNode } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
 import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
 import type { ExecEnd } from './exec-status.ts';
@@ -140,15 +139,15 @@ async function openExec(
     openExecSocket(access, target),
     observe({ node, runtimeId }),
   ]);
-  const isUp = seen.status === 'fulfilled' && seen.value.kind === 'running';
+  const isRunning = seen.status === 'fulfilled' && seen.value.kind === 'running';
   if (opened.status === 'fulfilled') {
-    if (isUp) return opened.value;
+    if (isRunning) return opened.value;
     opened.value.socket.on('error', () => {});
     opened.value.socket.resume();
     refuse(new ProgramStream({ ...opened.value, form, inputEnd: 'native', start }), start);
   }
   if (seen.status === 'rejected') throw seen.reason;
-  if (!isUp) throw notRunning(seen.value);
+  if (!isRunning) throw notRunning(seen.value);
   throw await refusalOf((opened as PromiseRejectedResult).reason, () => observe({ node, runtimeId }));
 }
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import {
   ContainerNotRunning,
   type ContainerObserver,
+  nodeSilent,
   RuntimeFailure,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import { diskReader } from '../../scripts/insight/disk-usage.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { isOfNode, nodeSilent, orNull } from '../client/api-failure.ts';
+import { isOfNode, orNull } from '../client/api-failure.ts';
 import type { PodContainer } from '../exec/exec-socket.ts';
 import { type Reading, readLoad } from './container-load.ts';
 

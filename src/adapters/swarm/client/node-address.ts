@@ -14,12 +14,12 @@ export type NodeAddresses = {
 
 export const hostnameOfNode = ({ Description, ID }: SwarmNode): string => Description.Hostname ?? ID;
 
-/** Of the machine that asks, or of none. */
-const OF_NO_NODE = ['0.0.0.0/32', '127.0.0.0/8'];
-const OF_NO_NODE_6 = ['::', '::1'];
+/** Loopback or unspecified: no other machine reaches a node by it. */
+const UNREACHABLE = ['0.0.0.0/32', '127.0.0.0/8'];
+const UNREACHABLE_6 = ['::', '::1'];
 
 const isOfNode = (address: string): boolean =>
-  isIP(address) === 4 ? !isWithin(address, OF_NO_NODE) : address !== '' && !OF_NO_NODE_6.includes(address);
+  isIP(address) === 4 ? !isWithin(address, UNREACHABLE) : address !== '' && !UNREACHABLE_6.includes(address);
 
 /**
  * The address of a node for other machines. A leader that joined without `--advertise-addr` shows as its own the address

@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
 import { isMadeHere } from '../../../domain/containers/catalogue.ts';
-import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
   NodeInMaintenance,
+  nodeSilent,
   OutcomeUnknown,
   RuntimeBusy,
   RuntimeFailure,
@@ -39,10 +39,6 @@ export class OtherNode extends RuntimeFailure {
   }
 }
 
-/** The node of a container does not act. `cause`: for the log. */
-export const nodeSilent = (cause: unknown): RuntimeBusy =>
-  new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause });
-
 /** Whether a node does not act, in contrast to a refusal. */
 export const isSilent = (error: unknown): error is RuntimeBusy =>
   error instanceof RuntimeBusy && error.code === 'container_unresponsive';
@@ -52,7 +48,7 @@ export const engineFault = (error: unknown): string =>
   (isSilent(error) && error.cause instanceof Error ? error.cause : (error as Error)).message;
 
 /** Whether the swarm starts tasks on it. */
-export const isReady = ({ Status, Spec }: SwarmNode): boolean =>
+export const acceptsTasks = ({ Status, Spec }: SwarmNode): boolean =>
   Status.State === 'ready' && Spec.Availability === 'active';
 
 const architectureOf = ({ Description }: SwarmNode): string => Description.Platform?.Architecture ?? '';
@@ -60,8 +56,8 @@ const architectureOf = ({ Description }: SwarmNode): string => Description.Platf
 export type Nodes = ReturnType<typeof swarmNodes>;
 
 /**
- * The nodes of a swarm, and the engine of each, which alone runs programs in its containers. `toolsImage`: the one that
- * nodes need.
+ * The nodes of a swarm, and the engine of each, which alone runs programs in its containers. `toolsImage`: the image
+ * whose tools Berth runs on each node; null for none.
  */
 export function swarmNodes(manager: Manager, addresses: NodeAddresses, toolsImage: string | null = null) {
   const nodes = nodeList(manager);
@@ -101,7 +97,7 @@ function nodeEngines(manager: Manager, nodes: NodeList, addresses: NodeAddresses
   const usedUrls = new Map<string, string>();
 
   async function connect(nodeId: string): Promise<EngineCalls> {
-    // Behind another address may be another manager tomorrow.
+    // A TCP address may lead to another manager later.
     if (manager.isLocal && (await manager.ownNodeId()) === nodeId) return manager.calls;
     const node = await nodes.require(nodeId);
     usedUrls.set(nodeId, urlOf(node, addresses));
@@ -144,10 +140,10 @@ function nodeEngines(manager: Manager, nodes: NodeList, addresses: NodeAddresses
 /** Which nodes may have a container. */
 function nodeChoice(manager: Manager, nodes: NodeList, toolsImage: string | null) {
   /**
-   * Tells which nodes can run the base image: those with processors like the manager's, where it is made. Of an image
-   * from a registry each node gets its own.
+   * Returns a filter of nodes that can run the base image: those of the manager's architecture, where it is made. Of a
+   * registry's image each node pulls its own variant.
    */
-  async function fitting(): Promise<(node: SwarmNode) => boolean> {
+  async function platformFilter(): Promise<(node: SwarmNode) => boolean> {
     const all = await nodes.list();
     const isMade = toolsImage !== null && isMadeHere(toolsImage);
     if (!isMade || new Set(all.map(architectureOf)).size < 2) return () => true;
@@ -156,27 +152,27 @@ function nodeChoice(manager: Manager, nodes: NodeList, toolsImage: string | null
     return (node) => ofManager !== undefined && architectureOf(ofManager) === architectureOf(node);
   }
 
-  async function fittingOnes(isWanted: (node: SwarmNode) => boolean): Promise<readonly SwarmNode[]> {
-    const fits = await fitting();
+  async function filtered(isWanted: (node: SwarmNode) => boolean): Promise<readonly SwarmNode[]> {
+    const fits = await platformFilter();
     return (await nodes.list()).filter((node) => isWanted(node) && fits(node));
   }
 
   return {
-    fitting,
+    platformFilter,
     /** Returns a node on which the swarm starts tasks. Throws `RuntimeBusy` when it is away, and `NodeInMaintenance`. */
     async requireReady(nodeId: string): Promise<SwarmNode> {
       const node = await nodes.require(nodeId);
       const { State } = node.Status;
       if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
-      if (isReady(node)) return node;
-      // An administrator has decided that, and not the node.
+      if (acceptsTasks(node)) return node;
+      // The administrator chose it, so the node is not at fault.
       throw new NodeInMaintenance(`the node ${nodeId} takes no tasks: ${node.Spec.Availability}`);
     },
     /** Those on which Berth may start containers. */
-    inUse: (): Promise<readonly SwarmNode[]> => fittingOnes(isReady),
+    schedulable: (): Promise<readonly SwarmNode[]> => filtered(acceptsTasks),
     /** Those on which containers may run, also while they take no more. */
-    mayRunTasks: (): Promise<readonly SwarmNode[]> =>
-      fittingOnes(({ Status, Spec }) => Status.State === 'ready' && Spec.Availability !== 'drain'),
+    mayHaveContainers: (): Promise<readonly SwarmNode[]> =>
+      filtered(({ Status, Spec }) => Status.State === 'ready' && Spec.Availability !== 'drain'),
   };
 }
 

@@ -4,7 +4,7 @@ import { watchEngine } from '../../docker/engine/engine-events.ts';
 import type { Nodes } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import type { Swarm } from '../swarm.ts';
-import { endedServices, mayHaveEnded } from './ended-services.ts';
+import { mayHaveEnded, scaleDownEnded } from './ended-services.ts';
 import { runtimeIdOf } from './names.ts';
 import { containersOnNodes } from './node-containers.ts';
 import type { ContainerRecord, ListedRecord } from './records.ts';
@@ -21,7 +21,7 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
   const { manager, nodes, records, settings } = swarm;
   const { instanceId, node } = settings;
   const onNodes = containersOnNodes(swarm);
-  const endings = endedServices(manager);
+  const scaleDown = scaleDownEnded(manager);
   return {
     ping: async () => void (await manager.heartbeatSeconds()),
     async observe({ runtimeId }) {
@@ -41,9 +41,9 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
     },
     async list() {
       const [all, present] = await Promise.all([records.list(), nodes.list()]);
-      // What became of a task, a node that is away does not say.
+      // A silent node does not report how its task ended.
       const isKnown = (record: ListedRecord) => ['ready', 'removed'].includes(stateOf(present, record));
-      endings.settle(all.filter((record) => mayHaveEnded(record) && isKnown(record)));
+      scaleDown(all.filter((record) => mayHaveEnded(record) && isKnown(record)));
       return all.map((record) => listed(record, node, stateOf(present, record)));
     },
     watch: (hint) => watchNodes(nodes, instanceId, hint),

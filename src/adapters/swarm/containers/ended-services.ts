@@ -1,45 +1,44 @@
 import type { Manager } from '../client/manager.ts';
 import type { Service, Task } from '../client/objects.ts';
 import type { ListedRecord } from './records.ts';
-import { isUp, stopped } from './service-spec.ts';
+import { stopped, wantsTask } from './service-spec.ts';
 import { startOf, taskState } from './task-states.ts';
 
-/** A swarm makes a task sooner than that. */
+/** A swarm creates a task within this time. */
 const FORGOTTEN_MS = 300_000;
 
 /** Whether a listed service still asks for a task, though none runs. */
-export const mayHaveEnded = ({ isUp, runningTasks }: ListedRecord): boolean => isUp && runningTasks === 0;
+export const mayHaveEnded = ({ wantsTask, runningTasks }: ListedRecord): boolean =>
+  wantsTask && runningTasks === 0;
 
 /**
- * Ends the wish of services for a task that has ended. As long as a service has it, an update from outside, such as
- * `docker service update --force`, or a swarm that has forgotten the task, starts the container again.
+ * Returns a function that scales services whose task has ended to zero, in the background, one pass at a time: the next
+ * listing shows what is left. Otherwise an update from outside, such as `docker service update --force`, or a swarm that
+ * has dropped the task from its history, starts the container again.
  */
-export function endedServices(manager: Manager) {
-  let isUnderWay = false;
+export function scaleDownEnded(manager: Manager): (records: readonly ListedRecord[]) => void {
+  let isScaling = false;
 
-  async function settle(name: string): Promise<void> {
+  async function scaleDown(name: string): Promise<void> {
     const service = await manager.service(name);
-    if (service === null || !isUp(service.Spec)) return;
+    if (service === null || !wantsTask(service.Spec)) return;
     if (!hasEnded(service, await manager.tasks(name))) return;
     const spec = stopped(service.Spec);
     // Of the version that was read: a start since then is left alone.
     if (spec !== null) await manager.tryUpdate(service, spec);
   }
 
-  async function settleAll(records: readonly ListedRecord[]): Promise<void> {
+  async function scaleDownAll(records: readonly ListedRecord[]): Promise<void> {
     // One that the swarm does not change holds up no other; the next listing shows it again.
-    for (const { name } of records) await settle(name).catch(() => {});
+    for (const { name } of records) await scaleDown(name).catch(() => {});
   }
 
-  return {
-    /** In the background, one pass at a time: the next listing shows what is left. */
-    settle(records: readonly ListedRecord[]): void {
-      if (records.length === 0 || isUnderWay) return;
-      isUnderWay = true;
-      void settleAll(records).finally(() => {
-        isUnderWay = false;
-      });
-    },
+  return (records) => {
+    if (records.length === 0 || isScaling) return;
+    isScaling = true;
+    void scaleDownAll(records).finally(() => {
+      isScaling = false;
+    });
   };
 }
 

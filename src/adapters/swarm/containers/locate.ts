@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning, nodeSilent } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import type { Manager } from '../client/manager.ts';
-import { type Nodes, nodeSilent, onNode } from '../client/nodes.ts';
+import { type Nodes, onNode } from '../client/nodes.ts';
 import type { Records } from './records.ts';
 import { presentTask, taskState } from './task-states.ts';
 

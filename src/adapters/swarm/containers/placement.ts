@@ -27,7 +27,7 @@ export function nodeChooser(nodes: Nodes, mayPlace: MayPlace): Choose {
   return async (volumes, prepare) => {
     const crowding = ({ ID, Description }: SwarmNode): number =>
       ((volumes.get(ID) ?? 0) + 1) / (Description.Resources?.MemoryBytes || 1);
-    const ready = await nodes.inUse();
+    const ready = await nodes.schedulable();
     const sorted = ready.toSorted(
       (one, other) => Number(isAvoided(one)) - Number(isAvoided(other)) || crowding(one) - crowding(other),
     );

@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
-import { longList } from '../client/long-list.ts';
+import { listByPrefix } from '../client/long-list.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Service, ServiceSpec } from '../client/objects.ts';
 import {
@@ -14,7 +14,7 @@ import {
   serviceNameOf,
   VOLUME_LABEL,
 } from './names.ts';
-import { isUp } from './service-spec.ts';
+import { wantsTask } from './service-spec.ts';
 
 const Limits = Type.Object({
   memoryMb: Type.Number(),
@@ -37,11 +37,17 @@ export type ContainerRecord = {
 /** What a list says of a container; a long list does not keep the specifications. */
 export type ListedRecord = Omit<ContainerRecord, 'service'> & {
   /** Whether its service asks for a task. */
-  readonly isUp: boolean;
+  readonly wantsTask: boolean;
   readonly runningTasks: number;
 };
 
 export type Records = ReturnType<typeof containerRecords>;
+
+/** Returns a reader of an installation's services whose names continue with some digits. */
+export const servicesOf =
+  (manager: Manager, instanceId: string) =>
+  (digits: string): Promise<readonly Service[]> =>
+    manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
 
 /** The containers of one installation as services, one each. */
 export function containerRecords(manager: Manager, instanceId: string) {
@@ -53,8 +59,9 @@ export function containerRecords(manager: Manager, instanceId: string) {
     throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
   }
 
-  const list = longList(async (digits) => {
-    const services = await manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
+  const read = servicesOf(manager, instanceId);
+  const list = listByPrefix(async (digits) => {
+    const services = await read(digits);
     return services.flatMap((service) => {
       const record = recordOf(service, instanceId);
       return record === null ? [] : [listedOf(record)];
@@ -82,7 +89,7 @@ export function containerRecords(manager: Manager, instanceId: string) {
 
 const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({
   ...record,
-  isUp: isUp(service.Spec),
+  wantsTask: wantsTask(service.Spec),
   runningTasks: service.ServiceStatus?.RunningTasks ?? 0,
 });
 

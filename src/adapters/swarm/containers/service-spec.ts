@@ -145,8 +145,8 @@ const mounted = ({ Mounts }: ServiceContainer, { imageId, toolsVolume }: NodeOff
 });
 
 /** Whether it asks for a task. */
-export const isUp = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
+export const wantsTask = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;
 
 /** null when it asks for no task already. */
 export const stopped = (spec: ServiceSpec): ServiceSpec | null =>
-  isUp(spec) ? { ...spec, Mode: { Replicated: { Replicas: 0 } } } : null;
+  wantsTask(spec) ? { ...spec, Mode: { Replicated: { Replicas: 0 } } } : null;

@@ -3,14 +3,14 @@ import {
   ContainerNotRunning,
   EngineFull,
   ImageUnavailable,
+  nodeSilent,
   RuntimeFailure,
 } from '../../../ports/containers/container-runtime.ts';
 import { patiently } from '../../patiently.ts';
 import type { Manager } from '../client/manager.ts';
-import { nodeSilent } from '../client/nodes.ts';
 import type { Task } from '../client/objects.ts';
 import type { ContainerRecord } from './records.ts';
-import { isUp, type NodeOffer, started, stopped } from './service-spec.ts';
+import { type NodeOffer, started, stopped, wantsTask } from './service-spec.ts';
 import { isWanted, mayRun, startOf, taskState } from './task-states.ts';
 
 export type Patience = {
@@ -53,9 +53,9 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
     const tasks = await manager.tasks(name);
     const now = service.Spec.TaskTemplate.ForceUpdate ?? 0;
     const current = tasks.filter((task) => startOf(task) === now);
-    if (isUp(service.Spec) && current.some(isWanted)) return now;
+    if (wantsTask(service.Spec) && current.some(isWanted)) return now;
     if (tasks.some(mayRun)) return null;
-    const mayMake = isUp(service.Spec) && current.length === 0 && performance.now() < makesUntilMs;
+    const mayMake = wantsTask(service.Spec) && current.length === 0 && performance.now() < makesUntilMs;
     if (mayMake) return null;
     const spec = started(service.Spec, resources, offer);
     return (await manager.tryUpdate(service, spec)) ? now + 1 : null;

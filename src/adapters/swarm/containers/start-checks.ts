@@ -1,6 +1,6 @@
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { nodeSilent, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { GENERATION_LABEL } from '../../docker/engine/engine-names.ts';
-import { nodeSilent, onNode } from '../client/nodes.ts';
+import { onNode } from '../client/nodes.ts';
 import type { Swarm } from '../swarm.ts';
 import { cpuMillicoresOf } from './create-service.ts';
 import { taskContainers } from './node-containers.ts';

@@ -45,7 +45,7 @@ export async function ensureImage(
 }
 
 /**
- * Throws `OtherPlatform` for an image on an engine that is for other processors. Asked only when a node is chosen: one
+ * Throws `OtherPlatform` for an image of another architecture than its engine's. Asked only when a node is chosen: one
  * that runs such images by an emulator keeps the containers that it has.
  */
 export async function ensureRunnable(calls: EngineCalls, reference: string): Promise<void> {

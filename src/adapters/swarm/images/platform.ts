@@ -2,15 +2,15 @@ import type Docker from 'dockerode';
 import { ImageUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, engineVersion, LIMITS } from '../../docker/engine/engine-client.ts';
 
-/** The image is for other processors than its node has, and may fit another node. */
+/** The image is for another CPU architecture than its node has, and may fit another node. */
 export class OtherPlatform extends ImageUnavailable {}
 
-/** What some processors run besides their own, in the words of images. */
+/** Architectures that some CPUs run besides their own, as images name them. */
 const ALSO: Readonly<Record<string, readonly string[]>> = { amd64: ['386'], arm64: ['arm'] };
 
 const known = new WeakMap<EngineCalls, Promise<string | undefined>>();
 
-/** Of the engine's machine, in the words of images. */
+/** Of the engine's machine, as images name it. */
 async function architectureOf(calls: EngineCalls): Promise<string | undefined> {
   const asked =
     known.get(calls) ??

@@ -1,5 +1,5 @@
 import { hostnameOfNode } from '../client/node-address.ts';
-import { engineFault, isReady } from '../client/nodes.ts';
+import { acceptsTasks, engineFault } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { CONFINE } from '../containers/confinement.ts';
 import type { Swarm } from '../swarm.ts';
@@ -19,9 +19,9 @@ export type SwarmHealth = { readonly detail: string; readonly faults: readonly S
 export async function swarmHealth(swarm: Swarm): Promise<SwarmHealth> {
   const { manager, nodes } = swarm;
   const [seconds, all] = await Promise.all([manager.heartbeatSeconds(), nodes.list()]);
-  const fits = await nodes.fitting();
+  const fits = await nodes.platformFilter();
   const found = await Promise.all(all.map(async (node) => await faultOf(swarm, node, fits(node))));
-  const ready = all.filter((node, at) => isReady(node) && found[at] === null).length;
+  const ready = all.filter((node, at) => acceptsTasks(node) && found[at] === null).length;
   return {
     detail: `${all.length} ${all.length === 1 ? 'node' : 'nodes'}, ${ready} in use`,
     faults: [...heartbeatFaults(seconds), ...found.filter((fault) => fault !== null)],
@@ -47,11 +47,11 @@ async function faultOf(
   if (node.Status.State !== 'ready')
     return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
   // An administrator's choice.
-  if (!isReady(node)) return null;
+  if (!acceptsTasks(node)) return null;
   if (!fits)
     return {
-      words: `the node ${name} has other processors than the manager, so no container goes there`,
-      mend: `nothing for ${name}, or make an image of a registry the default one of the catalogue`,
+      words: `the node ${name} has another CPU architecture than the manager: no containers are placed on it`,
+      mend: `none needed for ${name}; to use it, make a registry image the catalogue's default`,
     };
   try {
     await nodes.engineOf(node.ID);

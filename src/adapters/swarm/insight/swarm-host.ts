@@ -7,7 +7,7 @@ const NANO_PER_MILLI = 1_000_000;
 /** All nodes in use together. What their programs use is for their administrator to watch. */
 export const swarmHost = ({ nodes }: Swarm): EngineHost => ({
   async figures() {
-    const ready = await nodes.inUse();
+    const ready = await nodes.schedulable();
     const sum = (of: (node: SwarmNode) => number | undefined): number =>
       ready.reduce((total, node) => total + (of(node) ?? 0), 0);
     return {

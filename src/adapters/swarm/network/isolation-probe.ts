@@ -13,7 +13,10 @@ import type { Swarm } from '../swarm.ts';
 const MANAGER_PORT = 2377;
 const ENGINE_PORT = 2376;
 
-/** Tries on each node with containers to reach a neighbour, the engines of all nodes, the managers and the metadata address. */
+/**
+ * Tries, on each node that may run containers, to reach a neighbour, the engines of all nodes, the managers and the
+ * metadata address.
+ */
 export function swarmCanary(swarm: Swarm, image: string): Canary {
   const { nodes, networks, manager, settings } = swarm;
   const { instanceId, processLimits } = settings;
@@ -65,8 +68,8 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
     async prove() {
       const all = await nodes.list();
       const proved: (readonly Reached[])[] = [];
-      let silence: unknown = new Error('no node is ready');
-      for (const node of await nodes.mayRunTasks())
+      let silence: unknown = new Error('no node can run containers');
+      for (const node of await nodes.mayHaveContainers())
         try {
           proved.push(await proveOn(node, all));
         } catch (error) {

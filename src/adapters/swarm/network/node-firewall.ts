@@ -74,7 +74,7 @@ export function nodeFirewalls(
     async assertAll() {
       const changed: string[] = [];
       const faults: Error[] = [];
-      await forEachAtMost(AT_A_TIME, await nodes.mayRunTasks(), async (node) => {
+      await forEachAtMost(AT_A_TIME, await nodes.mayHaveContainers(), async (node) => {
         const name = hostnameOfNode(node);
         try {
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));

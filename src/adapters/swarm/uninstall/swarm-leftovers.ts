@@ -1,9 +1,9 @@
 import type Docker from 'dockerode';
 import { pollUntil } from '../../../concurrency/poll.ts';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
-import { chainName, INSTANCE_LABEL, networkName } from '../../docker/engine/engine-names.ts';
+import { INSTANCE_LABEL, networkName } from '../../docker/engine/engine-names.ts';
 import { BASE_REFERENCE } from '../../docker/images/base-image-recipe.ts';
-import { removeFirewall } from '../../docker/network/firewall.ts';
+import { removeFirewall, rulesLeftOn } from '../../docker/network/firewall.ts';
 import {
   countOnEngine,
   type EngineLeftovers,
@@ -11,12 +11,13 @@ import {
   removeContainers,
   removeNetwork,
 } from '../../docker/uninstall/engine-leftovers.ts';
-import { longList } from '../client/long-list.ts';
+import { listByPrefix } from '../client/long-list.ts';
 import { swarmManager } from '../client/manager.ts';
 import { hostnameOfNode, type NodeAddresses } from '../client/node-address.ts';
 import { engineFault, type Nodes, OtherNode, swarmNodes } from '../client/nodes.ts';
 import type { Service, SwarmConfig, SwarmNode } from '../client/objects.ts';
-import { NODE_LABEL, SERVICE_PREFIX } from '../containers/names.ts';
+import { NODE_LABEL } from '../containers/names.ts';
+import { servicesOf } from '../containers/records.ts';
 import { imageIdOn } from '../images/node-images.ts';
 import { onHostOf } from '../network/node-host.ts';
 import { configName, networkOn } from '../network/node-networks.ts';
@@ -40,14 +41,12 @@ type SwarmRemoval = {
 export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanceId: string): SwarmRemoval {
   const manager = swarmManager(docker);
   const nodes = swarmNodes(manager, addresses);
-  const services = longList((digits) =>
-    manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits),
-  );
+  const services = listByPrefix(servicesOf(manager, instanceId));
   return {
     async count() {
       const ofNodes = await Promise.all(
-        (await sorted(nodes)).present.map(
-          async (node) => await countOnEngine(await engineOf(nodes, node), instanceId),
+        (await splitNodes(nodes)).present.map(
+          async (node) => await countOnEngine(await dockerOf(nodes, node), instanceId),
         ),
       );
       const volumes = ofNodes.reduce((sum, each) => sum + each.volumes, 0);
@@ -57,15 +56,15 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
       await forEachAtMost(SERVICES_AT_A_TIME, await services(), ({ ID }: Service) =>
         manager.removeService(ID),
       );
-      const { present: all, former } = await sorted(nodes);
+      const { present: all, former } = await splitNodes(nodes);
       const left: string[] = [];
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
-        const engine = await engineOf(nodes, node);
+        const engine = await dockerOf(nodes, node);
         await whenUnused(() => removeContainers(engine, instanceId));
       });
       // The files are gone: now what says on which node they were.
       const records = await manager.configs({ [INSTANCE_LABEL]: instanceId });
-      left.push(...onAbsent(records, all, former));
+      left.push(...filesLeftOnAbsentNodes(records, all, former));
       for (const { Spec } of records) await manager.removeConfig(Spec.Name);
       await whenUnused(() => removeNetwork(docker, networkName(instanceId)));
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
@@ -76,10 +75,10 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
   };
 }
 
-/** The nodes with a machine of their own, and entries of machines that have joined again as another node. */
-type Sorted = { readonly present: readonly SwarmNode[]; readonly former: readonly SwarmNode[] };
+type SplitNodes = { readonly present: readonly SwarmNode[]; readonly former: readonly SwarmNode[] };
 
-async function sorted(nodes: Nodes): Promise<Sorted> {
+/** Splits the nodes into present ones, and former entries of machines that rejoined under another id. */
+async function splitNodes(nodes: Nodes): Promise<SplitNodes> {
   const all = await nodes.list();
   const isFormer = await Promise.all(
     all.map(async ({ ID, Status }) => {
@@ -91,8 +90,8 @@ async function sorted(nodes: Nodes): Promise<Sorted> {
   return { present: all.filter((_, at) => !isFormer[at]), former: all.filter((_, at) => isFormer[at]) };
 }
 
-/** In sentences: files on machines that were not asked. */
-function onAbsent(
+/** Sentences about machines on which files may remain. */
+function filesLeftOnAbsentNodes(
   records: readonly SwarmConfig[],
   present: readonly SwarmNode[],
   former: readonly SwarmNode[],
@@ -109,7 +108,7 @@ function onAbsent(
 
 /** Removes rules, network and base image of a node. The image stays where rules do: it has the tools to remove them. */
 async function clearNode(nodes: Nodes, node: SwarmNode, instanceId: string): Promise<readonly string[]> {
-  const engine = await engineOf(nodes, node);
+  const engine = await dockerOf(nodes, node);
   const calls = await nodes.engineOf(node.ID);
   const fault = await clearRules(calls, instanceId).then(
     () => null,
@@ -120,8 +119,7 @@ async function clearNode(nodes: Nodes, node: SwarmNode, instanceId: string): Pro
     await removeBaseImage(engine);
     return [];
   }
-  const where = `${hostnameOfNode(node)}, in chains named ${chainName(instanceId)}`;
-  return [`Packet filter rules may stay on ${where}: ${fault}`];
+  return [rulesLeftOn(hostnameOfNode(node), instanceId, fault)];
 }
 
 /** By the tools of the base image. A node without the network has never had rules. */
@@ -134,7 +132,7 @@ async function clearRules(calls: Awaited<ReturnType<Nodes['engineOf']>>, instanc
     throw new Error(`the node does not have the image ${BASE_REFERENCE} with the tools to remove them`);
 }
 
-async function engineOf(nodes: Nodes, node: SwarmNode): Promise<Docker> {
+async function dockerOf(nodes: Nodes, node: SwarmNode): Promise<Docker> {
   try {
     return (await nodes.engineOf(node.ID)).docker;
   } catch (cause) {

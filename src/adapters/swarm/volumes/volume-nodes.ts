@@ -1,8 +1,8 @@
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { nodeSilent, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
 import type { Manager } from '../client/manager.ts';
 import { hostnameOfNode } from '../client/node-address.ts';
-import { NodeRemoved, type Nodes, nodeSilent } from '../client/nodes.ts';
+import { NodeRemoved, type Nodes } from '../client/nodes.ts';
 import { NODE_LABEL, VOLUME_LABEL, volumeRecordOf } from '../containers/names.ts';
 
 /**
