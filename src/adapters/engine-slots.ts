@@ -62,8 +62,8 @@ type Turns = {
   readonly report: (wait: EngineWait) => void;
 };
 
-/** Runs work when its turn comes; limited work throws `RuntimeBusy` without a slot in time. */
-function inTurns({ queue, suspects, report }: Turns) {
+/** Returns a function that runs work in a slot. Limited work throws `RuntimeBusy` without a slot in time. */
+function slotRunner({ queue, suspects, report }: Turns) {
   function refusal({ resourceId: runtimeId }: Asked, seconds: number): RuntimeBusy {
     const isStuck = isUnresponsive(queue.now(), runtimeId) || suspects.has(runtimeId);
     const code = isStuck ? 'container_unresponsive' : 'engine_busy';
@@ -71,7 +71,7 @@ function inTurns({ queue, suspects, report }: Turns) {
     return new RuntimeBusy(code, ENGINE_RETRY_SECONDS);
   }
 
-  return async function inTurn<T>(
+  return async function inSlot<T>(
     asked: Asked,
     isLimited: boolean,
     work: (id: string) => Promise<T>,
@@ -94,19 +94,19 @@ export function engineSlots() {
   const { userOf, belongs } = knownOwners();
   const suspects = new LRUCache<string, true>({ max: MAX_KNOWN });
   let report = (_wait: EngineWait): void => {};
-  const inTurn = inTurns({ queue, suspects, report: (wait) => report(wait) });
+  const inSlot = slotRunner({ queue, suspects, report: (wait) => report(wait) });
 
   return {
     /** Changes a container, volume or network. Waits without limit. */
     change: <T>(of: OnBehalf, work: () => Promise<T>): Promise<T> =>
-      inTurn({ userId: userOf(of), resourceId: `change ${of.runtimeId ?? randomUUID()}` }, false, work),
+      inSlot({ userId: userOf(of), resourceId: `change ${of.runtimeId ?? randomUUID()}` }, false, work),
 
     /**
      * Starts a process in a container. A late start gives up its slot, and nothing else starts there until it ends.
      * Throws `RuntimeBusy` without a slot in time.
      */
     start: <T>(runtimeId: string, work: () => Promise<T>): Promise<T> =>
-      inTurn({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
+      inSlot({ userId: userOf({ runtimeId }), resourceId: runtimeId }, true, async (id) => {
         const result = await reportedLate(work, () => {
           suspects.set(runtimeId, true);
           queue.late(id);

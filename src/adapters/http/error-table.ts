@@ -105,7 +105,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   ],
   node_in_maintenance: [
     503,
-    'the node of this container is in maintenance, and its files stay there: start it later, or ask an administrator',
+    "the container's node is in maintenance; no files are lost: try again later, or ask an administrator",
   ],
   name_taken: [409, 'name already in use'],
   agent_limit_reached: [409, 'agent limit reached'],

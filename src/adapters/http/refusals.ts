@@ -35,8 +35,8 @@ export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy'
 /** Of what the engine does to a container. */
 export const ENGINE = ['engine_busy', 'container_unresponsive', 'engine_right_missing'] as const;
 
-/** What an engine may lack for a container that is to run. */
-export const LACKS = ['image_unavailable', 'engine_full', 'node_in_maintenance'] as const;
+/** Why an engine may be unable to start a container. */
+export const CANNOT_START = ['image_unavailable', 'engine_full', 'node_in_maintenance'] as const;
 
 /** Of changes that need a recent sign-in, the password or a code. */
 export const CONFIRMATION = [

@@ -75,7 +75,7 @@ export type Plan = {
 /**
  * Makes a container and waits up to `createWaitMs` for it to run. The row is `creating` until then, for callers
  * answered earlier. `note` records the id in the row's transaction. If a member of the warm pool is on a node that does
- * not answer, or takes no containers, another one is made.
+ * not answer, or takes no containers, it makes a new container.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
@@ -93,14 +93,14 @@ export const createContainer =
     if (!room.ok) return room;
     const creation = { request, plan: planned.value, caller, origin, note, answers };
     const first = await attempt(deps, creation);
-    if (!first.isMemberLost) return first.outcome;
+    if (!first.canRetryElsewhere) return first.outcome;
     return (await attempt({ ...deps, warmPool: NO_POOL }, creation)).outcome;
   };
 
 const NO_POOL: ContainerDeps['warmPool'] = { claim: async () => null };
 
-/** Another node may do it. */
-const OF_ITS_NODE: ReadonlySet<DomainError['code']> = new Set([
+/** Refusals of one node. Another node may accept. */
+const NODE_REFUSALS: ReadonlySet<DomainError['code']> = new Set([
   'container_unresponsive',
   'node_in_maintenance',
 ]);
@@ -115,8 +115,8 @@ type Creation = {
   readonly answers: Promise<void>;
 };
 
-/** `isMemberLost`: it got a member of the warm pool that its node does not start, and has been undone. */
-type Attempt = { readonly outcome: Result<Container, DomainError>; readonly isMemberLost: boolean };
+/** `canRetryElsewhere`: the claimed member's node does not start it, and the create was undone. */
+type Attempt = { readonly outcome: Result<Container, DomainError>; readonly canRetryElsewhere: boolean };
 
 async function attempt(
   deps: ContainerDeps,
@@ -141,12 +141,12 @@ async function attempt(
   const operation = { kind: 'create', caller, origin, ...of } as const;
   const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
   const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
-  if (finished?.ok) return { outcome: ok(finished.value.container), isMemberLost: false };
+  if (finished?.ok) return { outcome: ok(finished.value.container), canRetryElsewhere: false };
   if (finished !== null)
-    return { outcome: finished, isMemberLost: isMember && OF_ITS_NODE.has(finished.error.code) };
+    return { outcome: finished, canRetryElsewhere: isMember && NODE_REFUSALS.has(finished.error.code) };
   const container = await deps.storage.repositories.containers.findAny(dbId);
   if (container === null) throw new Error(`container ${dbId} was not begun in time`);
-  return { outcome: ok(container), isMemberLost: false };
+  return { outcome: ok(container), canRetryElsewhere: false };
 }
 
 /** The complete request, or all its faults at once. */

@@ -110,8 +110,8 @@ export type OperationFault = {
 };
 
 /**
- * Whether it may end and leave its new container on a node that does not answer: the reconciler removes that of a create
- * or a restore, and the row keeps that of a start.
+ * Kinds that may fail while their new container stays on a silent node. The reconciler removes it after a create or
+ * restore; after a start the row keeps it.
  */
 const ENDS_WITHOUT_NODE: Readonly<Record<OperationKind, boolean>> = {
   create: true,

@@ -61,7 +61,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   engine_full:
     'The container engine has no room for this now. Stop another container, choose smaller limits, or ask an administrator.',
   node_in_maintenance:
-    'The machine that has this container is in maintenance. No files are lost. Start it later, or ask an administrator.',
+    'The machine that has this container is in maintenance. No files are lost. Try again later, or ask an administrator.',
   image_unavailable:
     'The image is not available. Its registry does not respond or does not have it. Choose another image, or ask an administrator.',
   container_busy: 'Another change is still in progress. {wait}',

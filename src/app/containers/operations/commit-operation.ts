@@ -102,7 +102,10 @@ async function rememberLayerImage(
   else if (!carryOver) await layerImages.put(dbId, null);
 }
 
-/** A changed disk reinstalls the tools, whatever was carried over. */
+/**
+ * Whether the role's tools survive; a changed disk always reinstalls them. Null unless the commit takes the fresh
+ * container.
+ */
 export function recreationOf(
   operation: StoredOperation,
   { now }: Extract<Step, { do: 'commit' }>,
@@ -121,7 +124,8 @@ type RowChange = {
 };
 
 /**
- * The row before the operation, as in every transaction, and before any other write, as the order of events requires.
+ * Changes the row and the operation; throws `LeaseLost`. The row comes first: every transaction locks it first, and
+ * events need that order.
  */
 export async function changeRow(
   tx: Repositories,

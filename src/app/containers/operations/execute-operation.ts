@@ -214,9 +214,9 @@ async function record(
 ): Promise<void> {
   const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, snapshot } = operation;
   const now = { phase, verified, unfitted, freshRuntimeId, layerImage, refusal, step };
-  // A step that failed may have recorded it.
-  const checked = volumeKept === null ? {} : { volumeKept };
-  const progress = { ...unwritten, ...now, ...checked, ...(snapshot && { snapshot }) };
+  // A failed step may have recorded `volumeKept`.
+  const volume = volumeKept === null ? {} : { volumeKept };
+  const progress = { ...unwritten, ...now, ...volume, ...(snapshot && { snapshot }) };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);
   }

@@ -18,7 +18,7 @@ const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: strin
   transfer: 'it could not be given to anybody else',
 };
 
-/** Until it is seen to run. */
+/** Reason of a row whose start left a container on a silent node. The reconciler clears it when the container runs. */
 export const NODE_SILENT = 'its node did not answer when it was started';
 
 /** Sets the row to what the engine shows, with the reason. */
@@ -57,19 +57,19 @@ async function leftOnNode(
   if (handle === null) return null;
   const { kind } = await runtime.observe(handle);
   if (kind === 'gone') return null;
-  const isUp = kind === 'running';
+  const isRunning = kind === 'running';
   return {
-    state: isUp ? 'running' : 'stopped',
+    state: isRunning ? 'running' : 'stopped',
     runtimeId: handle.runtimeId,
     generation: freshGeneration(operation),
-    started: isUp,
+    started: isRunning,
   };
 }
 
 /** Whether the container exists only because of the operation. */
 const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
 
-/** `now`: the row; with a runtime id, it has a new container. */
+/** `now`: the new state of the row; a `runtimeId` means that the row gets the new container. */
 async function endAsFailed(
   deps: OperationDeps,
   operation: StoredOperation,

@@ -8,14 +8,14 @@ import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } fr
 const POLL_MS = 100;
 
 /** The operations that this process works on. */
-export type InProgress = {
+export type OwnWork = {
   readonly running: Map<string, Promise<OperationState>>;
   /** Leases that could not be released while the database did not answer: still ours. */
   readonly unreleased: Set<string>;
   hasTakenOver: boolean;
 };
 
-export const nothingInProgress = (): InProgress => ({
+export const noWork = (): OwnWork => ({
   running: new Map(),
   unreleased: new Set(),
   hasTakenOver: false,
@@ -27,23 +27,23 @@ export const nothingInProgress = (): InProgress => ({
  */
 export function workOn(
   deps: OperationDeps,
-  progress: InProgress,
+  work: OwnWork,
   operation: StoredOperation,
   begun: KnownAtStart = {},
 ): Promise<OperationState> {
   const committed = Promise.withResolvers<OperationState>();
   const done = execute(deps, operation, begun, committed.resolve).then(
     async (left) => {
-      if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
+      if (left.operation.outcome === null) await releaseOrRemember(deps, work, operation.id);
       return asItShows(left);
     },
     async (error: unknown) => {
-      await releaseOrRemember(deps, progress, operation.id);
+      await releaseOrRemember(deps, work, operation.id);
       throw error;
     },
   );
-  progress.running.set(operation.id, done);
-  const forget = (): void => void progress.running.delete(operation.id);
+  work.running.set(operation.id, done);
+  const forget = (): void => void work.running.delete(operation.id);
   done.then(forget, forget);
   return Promise.race([committed.promise, done]);
 }
@@ -51,7 +51,7 @@ export function workOn(
 /** The end of an operation that another request began, in any process; null after the time limit. */
 export async function endOf(
   deps: OperationDeps,
-  { running }: InProgress,
+  { running }: OwnWork,
   id: string,
   deadline: number,
 ): Promise<OperationState | null> {
@@ -69,36 +69,36 @@ export async function endOf(
   return operation && { operation, container: await rowOf(deps, operation) };
 }
 
-/** Renews the leases of the work in progress, and retries failed releases. */
-export async function renewLeases(deps: OperationDeps, progress: InProgress): Promise<void> {
+/** Renews the leases of this work, and retries failed releases. */
+export async function renewLeases(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner } = deps;
-  await storage.repositories.operations.renew(owner, [...progress.running.keys()], LEASE_SECONDS);
-  await Promise.all([...progress.unreleased].map((id) => release(deps, progress, id)));
+  await storage.repositories.operations.renew(owner, [...work.running.keys()], LEASE_SECONDS);
+  await Promise.all([...work.unreleased].map((id) => release(deps, work, id)));
 }
 
 /**
  * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
  * replica.
  */
-export async function takeOver(deps: OperationDeps, progress: InProgress): Promise<void> {
+export async function takeOver(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner, log } = deps;
-  const isFirst = !progress.hasTakenOver;
+  const isFirst = !work.hasTakenOver;
   const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
-  progress.hasTakenOver = true;
+  work.hasTakenOver = true;
   for (const operation of taken) {
-    if (progress.running.has(operation.id)) continue;
+    if (work.running.has(operation.id)) continue;
     log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
-    workOn(deps, progress, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
+    workOn(deps, work, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
   }
 }
 
-async function release({ storage, owner }: OperationDeps, progress: InProgress, id: string): Promise<void> {
+async function release({ storage, owner }: OperationDeps, work: OwnWork, id: string): Promise<void> {
   await storage.repositories.operations.release(id, owner);
-  progress.unreleased.delete(id);
+  work.unreleased.delete(id);
 }
 
-const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: string): Promise<void> =>
-  void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
+const releaseOrRemember = async (deps: OperationDeps, work: OwnWork, id: string): Promise<void> =>
+  void (await release(deps, work, id).catch(() => work.unreleased.add(id)));
 
 /** The row as other requests see it during the operation. */
 const asItShows = (left: OperationState): OperationState =>

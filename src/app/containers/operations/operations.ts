@@ -13,14 +13,7 @@ import {
   type OperationDeps,
   type OperationState,
 } from './operation-deps.ts';
-import {
-  endOf,
-  type InProgress,
-  nothingInProgress,
-  renewLeases,
-  takeOver,
-  workOn,
-} from './operation-work.ts';
+import { endOf, noWork, type OwnWork, renewLeases, takeOver, workOn } from './operation-work.ts';
 
 const BUSY_AFTER_MS = 30_000;
 /** Kinds of which a second request joins the first. A second update may want other limits; each snapshot is its own. */
@@ -37,7 +30,7 @@ export type Operations = ReturnType<typeof operations>;
 
 /** Begins operations, joins those of the same kind, and waits for others. */
 export function operations(deps: OperationDeps) {
-  const progress = nothingInProgress();
+  const work = noWork();
   return {
     /**
      * Executes a request, or joins an operation of the same kind. Returns the operation and its row; the outcome is
@@ -49,7 +42,7 @@ export function operations(deps: OperationDeps) {
       prepare: Prepare,
       engine: EngineReady = { answers: deps.runtime.ping() },
     ): AsyncResult<OperationState> => {
-      const done = await submit(deps, progress, { dbId, request, prepare, engine });
+      const done = await submit(deps, work, { dbId, request, prepare, engine });
       deps.steps.submitted();
       return done;
     },
@@ -63,15 +56,15 @@ export function operations(deps: OperationDeps) {
     },
 
     /** Works on the container's recorded operation, or waits for the process that does. Returns its row. */
-    settle: (dbId: string): Promise<Container> => settle(deps, progress, dbId),
+    settle: (dbId: string): Promise<Container> => settle(deps, work, dbId),
 
     /** For a timer. */
-    renew: (): Promise<void> => renewLeases(deps, progress),
+    renew: (): Promise<void> => renewLeases(deps, work),
 
     /** Takes over operations of another process or an earlier run. */
-    takeOver: (): Promise<void> => takeOver(deps, progress),
+    takeOver: (): Promise<void> => takeOver(deps, work),
 
-    idle: async (): Promise<void> => void (await Promise.allSettled(progress.running.values())),
+    idle: async (): Promise<void> => void (await Promise.allSettled(work.running.values())),
   };
 }
 
@@ -84,7 +77,7 @@ type Submission = {
 
 async function submit(
   deps: OperationDeps,
-  progress: InProgress,
+  work: OwnWork,
   { dbId, request, prepare, engine }: Submission,
 ): AsyncResult<OperationState> {
   // An operation that could not begin is not recorded.
@@ -95,9 +88,9 @@ async function submit(
     if (!begun.ok) return begun;
     if (begun.value !== null) {
       const { operation, begun: known } = begun.value;
-      return await workOn(deps, progress, operation, known).then(ok<OperationState>, nameTaken(request));
+      return await workOn(deps, work, operation, known).then(ok<OperationState>, nameTaken(request));
     }
-    const joined = await behindActive(deps, progress, dbId, request, deadline);
+    const joined = await behindActive(deps, work, dbId, request, deadline);
     if (joined?.operation.outcome === 'failed') return failedWith(joined.operation);
     if (joined !== null) return ok(joined);
   }
@@ -118,7 +111,7 @@ function failedWith({ refusal }: StoredOperation): Result<never, DomainError> {
 /** Waits for the active operation, whose end is the answer if it is of the same kind. */
 async function behindActive(
   deps: OperationDeps,
-  progress: InProgress,
+  work: OwnWork,
   dbId: string,
   request: OperationRequest,
   deadline: number,
@@ -126,20 +119,20 @@ async function behindActive(
   const active = await deps.storage.repositories.operations.active(dbId);
   if (active === null) return null;
   const joins = JOINED.has(request.kind) && isSame(active, request);
-  const ended = await endOf(deps, progress, active.id, deadline).catch((error: unknown) => {
+  const ended = await endOf(deps, work, active.id, deadline).catch((error: unknown) => {
     if (joins) throw error;
     return null;
   });
   return joins && ended !== null ? ended : null;
 }
 
-async function settle(deps: OperationDeps, progress: InProgress, dbId: string): Promise<Container> {
+async function settle(deps: OperationDeps, work: OwnWork, dbId: string): Promise<Container> {
   const { operations, containers } = deps.storage.repositories;
   const active = await operations.active(dbId);
-  const isOurs = active?.leaseOwner === deps.owner && !progress.running.has(active.id);
+  const isOurs = active?.leaseOwner === deps.owner && !work.running.has(active.id);
   if (active !== null) {
     const deadline = performance.now() + BUSY_AFTER_MS;
-    await (isOurs ? workOn(deps, progress, active) : endOf(deps, progress, active.id, deadline));
+    await (isOurs ? workOn(deps, work, active) : endOf(deps, work, active.id, deadline));
     deps.steps.submitted();
   }
   const row = await containers.findAny(dbId);

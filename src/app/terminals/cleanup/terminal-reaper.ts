@@ -48,7 +48,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       streamIds: [...leases.streamIds()],
     };
     const unattended = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
-    const due = new Set([...unattended, ...(await all())]);
+    const due = new Set([...unattended, ...(await dueForSearch())]);
     await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
       if (isStopping()) return;
       await clean(dbId, unattended.has(dbId)).catch((err: unknown) =>
@@ -58,10 +58,10 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   }
 
   /** The running containers to search, when it is time. Leftovers without a lease are recognized only while leases are steady. */
-  async function all(): Promise<readonly string[]> {
+  async function dueForSearch(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
     if (!leases.isSteady() || (cleanedAllMs !== null && nowMs - cleanedAllMs < CLEAN_ALL_MS)) return [];
-    // Runs that have just been killed seem to live, so a process that has started leaves nothing to others.
+    // A run that was just killed still counts as live, so the first search covers all containers.
     const isFirst = cleanedAllMs === null;
     cleanedAllMs = nowMs;
     const [rows, runs] = await Promise.all([
@@ -74,13 +74,13 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       .filter((dbId) => isFirst || isSearchedBy(leases.incarnation, dbId, runs));
   }
 
-  async function clean(dbId: string, hasLeases: boolean): Promise<void> {
+  async function clean(dbId: string, isUnattended: boolean): Promise<void> {
     const row = await containers.findAny(dbId);
     if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? NOTHING : await backend.leftovers(handle);
-    // Of many containers that is the answer of most.
-    if (!hasLeases && seen.marks.length + seen.sessions.length === 0) return;
+    // Most containers have no leftovers.
+    if (!isUnattended && seen.marks.length + seen.sessions.length === 0) return;
     // After the leases: a terminal opened in between has its lease before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
     const { replica, incarnation } = leases;

@@ -105,7 +105,7 @@ t.test('leftovers without a row end too', async (t) => {
   t.same(await left(), { sessions: ['main'], marks: [] });
 });
 
-t.test('of a container without leftovers no leases are read', async (t) => {
+t.test('no leases are read for a container without leftovers', async (t) => {
   const { other, backend, handle, pass } = await aScene(t);
   const { terminalLeases } = other.ports.storage.repositories;
   const { inContainer } = terminalLeases;

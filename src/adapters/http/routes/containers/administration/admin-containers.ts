@@ -159,7 +159,7 @@ const deletionRoutes =
           ...refusals.ENGINE,
           ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
           ...(['container_limit_reached', 'name_taken'] as const),
-          ...refusals.LACKS,
+          ...refusals.CANNOT_START,
         ],
         params: schema.AdminContainerParams,
         response: { 200: ContainerBody, 202: UnderWayBody },
