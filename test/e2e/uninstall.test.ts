@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
-import { writeRecord } from '../../src/adapters/engine-record.ts';
+import { addRecord } from '../../src/adapters/engine-record.ts';
 import { aFolder } from '../support/folder.ts';
 import { small } from '../support/process/fault-scene.ts';
 import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
@@ -48,7 +47,7 @@ t.test('uninstalling refuses a folder that is not of Berth', async (t) => {
 t.test('no command makes a new database where the settings of the service are missing', async (t) => {
   const dataDir = aFolder(t);
   for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
-  await writeRecord(layoutOf(dataDir), { kind: 'private', remap: false });
+  await addRecord(dataDir, { kind: 'private', remap: false });
   for (const command of [
     ['audit', 'verify'],
     ['uninstall', '--yes'],

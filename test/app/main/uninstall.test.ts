@@ -47,7 +47,8 @@ t.test('what is left in an engine is not abandoned: without its database nothing
 });
 
 t.test('with settings of another engine than the one that was used nothing is removed', async (t) => {
-  for (const [kind, BERTH_ENGINE, refusal] of [
+  for (const [kinds, BERTH_ENGINE, refusal] of [
+    ['external+swarm', undefined, /set BERTH_ENGINE=swarm/],
     ['swarm', undefined, /tcp:..10\.0\.0\.1:2376: set BERTH_ENGINE=swarm/],
     ['swarm', 'kubernetes', /set BERTH_ENGINE=swarm/],
     ['kubernetes', 'auto', /set BERTH_ENGINE=kubernetes/],
@@ -55,6 +56,8 @@ t.test('with settings of another engine than the one that was used nothing is re
     ['private', 'kubernetes', /private engine in .*: unset BERTH_ENGINE/],
     ['private', 'swarm', /unset BERTH_ENGINE/],
     ['private', undefined, null],
+    ['private+swarm', 'swarm', null],
+    ['external+swarm', 'swarm', null],
     ['swarm', 'swarm', null],
     ['external', 'external', null],
   ] as const) {
@@ -63,8 +66,8 @@ t.test('with settings of another engine than the one that was used nothing is re
     // As with a database that the settings do not name, or one that never started.
     mkdirSync(path.join(dataDir, 'postgres'));
     for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
-    const record = JSON.stringify({ kind, endpoint: 'tcp://10.0.0.1:2376' });
-    writeFileSync(path.join(dataDir, 'engine/engine.json'), record);
+    const records = kinds.split('+').map((kind) => ({ kind, endpoint: 'tcp://10.0.0.1:2376' }));
+    writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
     const read = readConfig({ BERTH_DATA_DIR: dataDir, ...(BERTH_ENGINE && { BERTH_ENGINE }) });
     if ('faults' in read) throw new Error(read.faults.join());
     const outcome = await uninstall(read.config, aFolder(t), async () => false);
@@ -73,6 +76,28 @@ t.test('with settings of another engine than the one that was used nothing is re
       refusal === null ? { code: 1, says: 'Nothing was removed.' } : { code: 78, says: refusal },
     );
     t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));
+  }
+});
+
+t.test('the list is of the engines that were used, whatever the settings say', async (t) => {
+  const written = t.capture(process.stdout, 'write', process.stdout.write);
+  for (const [kinds, isListed] of [
+    ['private+kubernetes', true],
+    ['kubernetes', false],
+  ] as const) {
+    const dataDir = path.join(aFolder(t), 'data');
+    for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
+    for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+    const records = kinds.split('+').map((kind) => ({ kind, remap: false }));
+    writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
+    const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'kubernetes' });
+    if ('faults' in read) throw new Error(read.faults.join());
+    await uninstall(read.config, aFolder(t), async () => false);
+    const said = written()
+      .map(({ args }) => String(args[0]))
+      .join('');
+    t.equal(said.includes('what a failed first start'), isListed, kinds);
+    t.match(said, /Pods, volumes and secrets in the cluster stay/);
   }
 });
 

@@ -1,6 +1,7 @@
-import t from 'tap';
+import { rmSync } from 'node:fs';
+import t, { type Test } from 'tap';
 import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
-import { readRecord } from '../../../src/adapters/engine-record.ts';
+import { addRecord, readRecords } from '../../../src/adapters/engine-record.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
@@ -8,11 +9,12 @@ import { aFolder } from '../../support/folder.ts';
 import { eventually } from '../../support/patience.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
-t.test('a manager that is none yet is tried again, and then used', async (t) => {
-  const swarm = await standInSwarm();
-  t.teardown(swarm.close);
-  const { host, port } = swarm.address;
-  const dataDir = aFolder(t);
+/** Uses a swarm by its manager. */
+async function use(
+  t: Test,
+  { address: { host, port } }: Awaited<ReturnType<typeof standInSwarm>>,
+  dataDir: string,
+) {
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
     BERTH_DATA_DIR: dataDir,
@@ -23,8 +25,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   const said: string[] = [];
   const say = (...words: readonly unknown[]): void => void said.push(String(words.at(-1)));
   let stop = async (): Promise<void> => {};
-  swarm.behaviour.isManager = false;
-  const { parts, runtime } = await useSwarm(
+  const used = await useSwarm(
     (given) => {
       stop = given;
     },
@@ -41,6 +42,32 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
     },
   );
   t.teardown(() => stop());
+  return { ...used, said };
+}
+
+t.test('containers in a cluster keep a swarm from being used in its stead', async (t) => {
+  const swarm = await standInSwarm();
+  t.teardown(swarm.close);
+  const dataDir = aFolder(t);
+  await addRecord(dataDir, { kind: 'kubernetes', endpoint: 'https://10.0.0.1' });
+  const { parts, runtime } = await use(t, swarm, dataDir);
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
+  t.match(await readRecords(layoutOf(dataDir)), [{ kind: 'kubernetes' }]);
+  rmSync(layoutOf(dataDir).record);
+  await eventually(
+    () => parts.engine.status,
+    (status) => status === 'ready',
+  );
+});
+
+t.test('a manager that is none yet is tried again, and then used', async (t) => {
+  const swarm = await standInSwarm();
+  t.teardown(swarm.close);
+  const { host, port } = swarm.address;
+  const dataDir = aFolder(t);
+  swarm.behaviour.isManager = false;
+  const { parts, runtime, said } = await use(t, swarm, dataDir);
   t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
   t.match(said, ['the Swarm is not usable']);
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
@@ -57,7 +84,9 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
     detail: /1 node, 1 in use; a cut of 15 s in the network ends containers/,
     mend: 'docker swarm update --dispatcher-heartbeat 60s',
   });
-  t.match(await readRecord(layoutOf(dataDir)), { kind: 'swarm', endpoint: `tcp://${host}:${port}` });
+  t.match(await readRecords(layoutOf(dataDir)), [
+    { kind: 'swarm', endpoint: `tcp://${host}:${port}`, id: /^swarm-/ },
+  ]);
   await runtime.start(await runtime.create(aSpec('an-image')));
   t.match(await runtime.list(), [{ state: 'running' }], 'it is usable all the same');
 });

@@ -210,7 +210,19 @@ const nodeRoutes = ({
     /^\/swarm$/,
     () => found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } }),
   ],
-  ['GET', /^\/info$/, () => found({ Swarm: { NodeID: nodeId, ControlAvailable: behaviour.isManager } })],
+  [
+    'GET',
+    /^\/info$/,
+    () =>
+      found({
+        ID: `engine-${nodeId}`,
+        Swarm: {
+          NodeID: nodeId,
+          ControlAvailable: behaviour.isManager,
+          Cluster: { ID: `swarm-${nodeId}` },
+        },
+      }),
+  ],
   [
     'GET',
     /^\/nodes$/,

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { dockerAt, type EngineAddress, engineVersion, LIMITS, ping, statusOf } from './engine-client.ts';
+import {
+  dockerAt,
+  type EngineAddress,
+  engineInfo,
+  engineVersion,
+  LIMITS,
+  ping,
+  statusOf,
+} from './engine-client.ts';
 
 export type EngineVersion = {
   readonly engine: string;
@@ -49,6 +57,20 @@ export async function probe(address: EngineAddress, seconds: number = LIMITS.con
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** By which an engine is known at each of its addresses; null when it has no lasting one, or does not answer. */
+export async function engineIdOf({
+  docker,
+  version,
+}: Pick<Extract<Probe, { answers: true }>, 'docker' | 'version'>): Promise<string | null> {
+  // Podman gives another one in each answer.
+  if (version.isPodman) return null;
+  const answer = engineInfo(docker, AbortSignal.timeout(LIMITS.inspect * 1000)) as Promise<{ ID?: string }>;
+  return await answer.then(
+    ({ ID }) => ID || null,
+    () => null,
+  );
 }
 
 function reasonOf(error: unknown): 'absent' | 'forbidden' | 'silent' {

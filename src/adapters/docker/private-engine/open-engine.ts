@@ -1,8 +1,9 @@
 import type Docker from 'dockerode';
-import { type Recorded, readRecord, writeRecord } from '../../engine-record.ts';
+import { addRecord, otherCluster, type Recorded, readRecords, recordUse } from '../../engine-record.ts';
 import {
   addressOf,
   DEFAULT_SOCKET,
+  engineIdOf,
   floorWarning,
   type Probe,
   probe,
@@ -86,27 +87,25 @@ const DEFAULT_ENDPOINT = `unix://${DEFAULT_SOCKET}`;
 /** Finds an engine that answers, else starts a private one where possible. Throws only by its signal. */
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const at = layoutOf(settings.dataDir);
-  const recorded = await readRecord(at);
+  // Before any engine is looked for: a manager's answers, too, and lacks what the nodes have.
+  const other = await otherCluster(settings.dataDir, 'external');
+  if (other !== null) return missing(other);
+  const recorded = (await readRecords(at))[0] ?? null;
   const keepsPrivate =
     recorded?.kind === 'private' && settings.dockerHost === null && settings.mode === 'auto';
   const probed = keepsPrivate ? [] : await probeEndpoints(settings);
   settings.signal?.throwIfAborted();
   const found = probed.find((each) => each.answer?.answers === true);
   if (found?.answer?.answers === true)
-    return await useExternal(at, recorded, found.endpoint, found.answer, settings.lxcfs ?? 'auto');
+    return await useExternal(settings, recorded, found.endpoint, found.answer);
   if (settings.mode === 'external') return missing(mendExternal(probed, 'unset BERTH_ENGINE'));
   if (recorded?.kind === 'external') {
     return missing(
       `start the engine at ${recorded.endpoint}, which this installation uses, or delete ${at.record}`,
     );
   }
-  if (recorded !== null && recorded.kind !== 'private') {
-    return missing(
-      `set BERTH_ENGINE=${recorded.kind}, which this installation uses, with its other settings, or delete ${at.record}`,
-    );
-  }
   if (!isRoot()) return missing(mendExternal(probed, 'start Berth as root'));
-  return await usePrivate(settings, at, recorded?.remap ?? null);
+  return await usePrivate(settings, at, recorded?.kind === 'private' ? recorded.remap : null);
 }
 
 type Probed = { readonly endpoint: string; readonly answer: Probe | null; readonly fault: string | null };
@@ -133,11 +132,10 @@ async function probeEndpoint(endpoint: string, certPath: string | null): Promise
 }
 
 async function useExternal(
-  at: Layout,
+  { dataDir, log, lxcfs = 'auto' }: EngineSettings,
   recorded: Recorded | null,
   endpoint: string,
   answer: Extract<Probe, { answers: true }>,
-  lxcfs: LxcfsSetting,
 ): Promise<Engine> {
   const old = tooOld(answer.version);
   if (old !== null) return missing(`${old}: update the engine at ${endpoint}`);
@@ -145,7 +143,8 @@ async function useExternal(
     recorded === null ? null : recorded.kind === 'private' ? 'a private engine' : recorded.endpoint;
   const moved =
     before === null || before === endpoint ? null : `containers created on ${before} are not on ${endpoint}`;
-  if (recorded === null) await writeRecord(at, { kind: 'external', endpoint });
+  const id = (await engineIdOf(answer)) ?? undefined;
+  await recordUse(dataDir, { kind: 'external', endpoint, id }, log);
   const isLocal = endpoint.startsWith('unix://');
   return {
     kind: 'external',
@@ -178,7 +177,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
     // Without a network an installation takes minutes; with new packages there is one.
     const view = await openView(at, settings.lxcfs ?? 'auto', settings, absent.length > 0);
     const engine = await startPrivateEngine(at, pool, remap, progress, signal);
-    if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
+    if (remap === null) await addRecord(settings.dataDir, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped
       ? null
       : 'user namespaces are not available: root in a container is root on this machine, though confined';

@@ -1,5 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
-import { readRecord } from '../../engine-record.ts';
+import { clusterBeside, readRecords } from '../../engine-record.ts';
 import { bridgeName } from '../engine/engine-names.ts';
 import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
 import { removeFirewall, rulesLeftOn } from '../network/firewall.ts';
@@ -35,9 +35,10 @@ export async function removeFromMachine(instanceId: string): Promise<readonly st
 
 /** Whether this installation's private engine had user namespaces, so that dockerd has made their user. */
 export async function hasRemapUser(dataDir: string): Promise<boolean> {
-  const record = await readRecord(layoutOf(dataDir));
+  const records = await readRecords(layoutOf(dataDir));
   const users = (await readText('/etc/passwd')) ?? '';
-  return record?.kind === 'private' && record.remap && new RegExp(`^${REMAP_USER}:`, 'm').test(users);
+  const wasRemapped = records.some((each) => each.kind === 'private' && each.remap);
+  return wasRemapped && new RegExp(`^${REMAP_USER}:`, 'm').test(users);
 }
 
 /** Removes the user and its id ranges. False when another engine uses them. */
@@ -57,32 +58,27 @@ export async function installedPackages(): Promise<readonly string[]> {
   return [...stdout.matchAll(/^(\S+?)(?::\S+)?\s+install$/gm)].map(([, name = '']) => name);
 }
 
-/** The endpoint of the external engine that this installation has chosen, or null. */
-export async function externalEngine(dataDir: string): Promise<string | null> {
-  const record = await readRecord(layoutOf(dataDir));
-  return record?.kind === 'external' ? record.endpoint : null;
-}
-
 /** Values of BERTH_ENGINE without a cluster. */
 const DOCKER_ENGINES: readonly string[] = ['auto', 'external'];
 
-/** Why an engine by this BERTH_ENGINE is not the one that the installation has used; null when it is. */
+/** Why this BERTH_ENGINE is not that of the engines that the installation has used; null when it is. */
 export async function otherEngine(dataDir: string, engine: string): Promise<string | null> {
   const at = layoutOf(dataDir);
-  const record = await readRecord(at);
-  if (record === null) return null;
-  const isOnCluster = record.kind === 'swarm' || record.kind === 'kubernetes';
-  const isSame = isOnCluster ? record.kind === engine : DOCKER_ENGINES.includes(engine);
-  if (isSame) return null;
-  if (record.kind === 'private')
-    return `the containers are in the private engine in ${at.home}: unset BERTH_ENGINE`;
-  const setting = isOnCluster ? `set BERTH_ENGINE=${record.kind}` : 'unset BERTH_ENGINE';
-  return `the containers are in the engine at ${record.endpoint}: ${setting}, and give the service's other settings, or delete ${at.record} when nothing of Berth is left there`;
+  const records = await readRecords(at);
+  const cluster = clusterBeside(records, engine);
+  if (cluster !== undefined)
+    return `the containers are in the engine at ${cluster.endpoint}: set BERTH_ENGINE=${cluster.kind}, and give the service's other settings, or delete ${at.record} when nothing of Berth is left there`;
+  const [first] = records;
+  if (first === undefined || [...DOCKER_ENGINES, ...records.map(({ kind }) => kind)].includes(engine))
+    return null;
+  const where =
+    first.kind === 'private' ? `the private engine in ${at.home}` : `the engine at ${first.endpoint}`;
+  return `the containers are in ${where}: unset BERTH_ENGINE, or start Berth with it when they are there, too`;
 }
 
 /** Whether the installation has begun to use an engine, where something of it may be left. */
 export const hasUsedEngine = async (dataDir: string): Promise<boolean> =>
-  (await readRecord(layoutOf(dataDir))) !== null;
+  (await readRecords(layoutOf(dataDir))).length > 0;
 
 /** Whether a folder is a data folder of Berth, by a file that only these have; or the end of a removed one. */
 export async function isDataFolder(dataDir: string): Promise<boolean> {

@@ -41,6 +41,12 @@ export function swarmManager(docker: Docker) {
       if (Swarm?.ControlAvailable === true && Swarm.NodeID) return Swarm.NodeID;
       throw new RuntimeUnavailable('the engine of DOCKER_HOST is not a manager of a swarm');
     },
+
+    /** The id of the swarm itself; null when the manager does not know it. */
+    async clusterId(): Promise<string | null> {
+      const { Swarm } = await ask.read<{ Swarm?: SwarmInfo }>(LIMITS.inspect, docker, 'info');
+      return Swarm?.Cluster?.ID || null;
+    },
   };
 }
 
@@ -139,7 +145,11 @@ const configCalls = (docker: Docker, { read, change }: Ask) => ({
 });
 
 type SwarmSettings = { readonly Spec?: { readonly Dispatcher?: { readonly HeartbeatPeriod?: number } } };
-type SwarmInfo = { readonly NodeID?: string; readonly ControlAvailable?: boolean };
+type SwarmInfo = {
+  readonly NodeID?: string;
+  readonly ControlAvailable?: boolean;
+  readonly Cluster?: { readonly ID?: string };
+};
 
 /** The index of the update is not the current one: the words are the API's only sign. */
 const isOvertaken = (error: unknown): boolean =>

@@ -28,6 +28,8 @@ const NODES_AT_A_TIME = 4;
 const SERVICES_AT_A_TIME = 8;
 
 type SwarmRemoval = {
+  /** The id of the swarm; null when its manager does not know it. */
+  clusterId(): Promise<string | null>;
   /** Throws when a node does not answer: its files would stay. */
   count(): Promise<EngineLeftovers>;
   /**
@@ -43,6 +45,7 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
   const nodes = swarmNodes(manager, addresses);
   const services = listByPrefix(servicesOf(manager, instanceId));
   return {
+    clusterId: manager.clusterId,
     async count() {
       const ofNodes = await Promise.all(
         (await splitNodes(nodes)).present.map(

@@ -1,4 +1,4 @@
-import { recordFirst } from '../../../adapters/engine-record.ts';
+import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
 import { type ApiClient, apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
@@ -66,14 +66,16 @@ export async function useCluster(
 }
 
 async function attach(
-  { config, instanceId, baseImage, metrics }: EngineSetUp,
+  { config, instanceId, baseImage, metrics, log }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
 ): Promise<ApiClient> {
+  const other = await otherCluster(config.dataDir, 'kubernetes');
+  if (other !== null) throw new Error(other);
   const client = apiClient(await clusterAccess(config.cluster));
   const namespace = namespaceOf(client);
   await namespace.ping();
-  await recordFirst(config.dataDir, { kind: 'kubernetes', endpoint: client.access.server });
+  await recordUse(config.dataDir, { kind: 'kubernetes', endpoint: client.access.server }, log);
   const assertRules = networkPolicy(namespace, instanceId);
   await assertRules();
   slot.keep(assertRules);

@@ -1,6 +1,6 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
-import { recordFirst } from '../../../adapters/engine-record.ts';
+import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
 import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
@@ -81,7 +81,9 @@ async function attach(
   slot: EngineSlot,
   parts: Parts,
 ): Promise<Swarm> {
-  const { dockerHost, swarm: addresses } = config;
+  const { dockerHost, dataDir, swarm: addresses } = config;
+  const other = await otherCluster(dataDir, 'swarm');
+  if (other !== null) throw new Error(other);
   const { endpoint, docker } = managerAt(dockerHost, addresses.certPath);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
@@ -93,7 +95,8 @@ async function attach(
     processLimits: await processLimits(),
   });
   await swarm.manager.ownNodeId();
-  await recordFirst(config.dataDir, { kind: 'swarm', endpoint });
+  const id = (await swarm.manager.clusterId()) ?? undefined;
+  await recordUse(dataDir, { kind: 'swarm', endpoint, id }, log);
   const { turns, ...inside } = swarmInside(swarm);
   turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', () => turns.waiting().calls);

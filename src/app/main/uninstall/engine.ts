@@ -1,11 +1,12 @@
-import { addressOf, probe } from '../../../adapters/docker/engine/engine-probe.ts';
+import type Docker from 'dockerode';
+import { addressOf, engineIdOf, probe } from '../../../adapters/docker/engine/engine-probe.ts';
 import {
   countOnEngine,
   type EngineLeftovers,
   removeBaseImage,
   removeFromEngine,
 } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
-import { externalEngine } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { areOther, type Recorded, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
 import { swarmLeftovers } from '../../../adapters/swarm/uninstall/swarm-leftovers.ts';
 import type { Config } from '../config.ts';
@@ -20,31 +21,76 @@ export type UsedEngine = {
 };
 
 /**
- * Null with a private engine or Kubernetes: nothing to remove there. Throws when the engine or a node does not answer.
+ * All engines that an installation has used, except a private one, and clusters, from which nothing is removed. Throws
+ * when one of them, or one of its nodes, does not answer, and when another engine does.
  */
-export async function usedEngine(config: Config, instanceId: string): Promise<UsedEngine | null> {
-  if (config.engine === 'swarm') return await usedSwarm(config, instanceId);
-  const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));
-  if (endpoint === null) return null;
+export async function usedEngines(
+  config: Config,
+  records: readonly Recorded[],
+  instanceId: string,
+): Promise<readonly UsedEngine[]> {
+  const elsewhere = records.filter((each) => each.kind !== 'private');
+  const swarm = config.engine === 'swarm' ? [await usedSwarm(config, elsewhere, instanceId)] : [];
+  // After the swarm, which would replace the containers of its services.
+  return [...swarm, ...(await usedExternals(config, elsewhere, instanceId))];
+}
+
+async function usedSwarm(
+  { dockerHost, swarm }: Config,
+  records: readonly RecordedElsewhere[],
+  instanceId: string,
+): Promise<UsedEngine> {
+  const recorded = records.filter(({ kind }) => kind === 'swarm');
+  const { endpoint, docker } = managerAt(dockerHost ?? recorded[0]?.endpoint ?? null, swarm.certPath);
+  const { clusterId, count, remove } = swarmLeftovers(docker, swarm, instanceId);
+  if (recorded.length > 0) {
+    const id = await clusterId();
+    for (const record of recorded) if (areOther(record.id, id)) throw new Error(otherAt(endpoint, record));
+  }
+  return { name: 'the Swarm, on all nodes', leftovers: await count(), remove };
+}
+
+async function usedExternals(
+  { engine, dockerHost }: Config,
+  records: readonly RecordedElsewhere[],
+  instanceId: string,
+): Promise<readonly UsedEngine[]> {
+  // With other engines it is the address of those, or of none.
+  const given = engine === 'auto' || engine === 'external' ? dockerHost : null;
+  const recorded = records.filter(({ kind }) => kind === 'external');
+  const unrecorded = given === null ? [] : [{ kind: 'external', endpoint: given } as const];
+  const found = new Map<string, Docker>();
+  for (const record of recorded.length > 0 ? recorded : unrecorded) {
+    const { endpoint, docker } = await externalOf(record, given ?? record.endpoint);
+    found.set(endpoint, docker);
+  }
+  return await Promise.all(
+    [...found.values()].map(async (docker) => ({
+      name: 'the engine',
+      leftovers: await countOnEngine(docker, instanceId),
+      async remove() {
+        await removeFromEngine(docker, instanceId);
+        await removeBaseImage(docker);
+        return [];
+      },
+    })),
+  );
+}
+
+/** The engine at `endpoint`, or where it was recorded when another engine answers there. */
+async function externalOf(
+  record: RecordedElsewhere,
+  endpoint: string,
+): Promise<{ readonly endpoint: string; readonly docker: Docker }> {
   const answer = await probe(addressOf(endpoint, null));
   if (!answer.answers)
     throw new Error(
       `the engine at ${endpoint} has containers and volumes of Berth, but does not answer: start it`,
     );
-  const { docker } = answer;
-  return {
-    name: 'the engine',
-    leftovers: await countOnEngine(docker, instanceId),
-    async remove() {
-      await removeFromEngine(docker, instanceId);
-      await removeBaseImage(docker);
-      return [];
-    },
-  };
+  if (!areOther(record.id, await engineIdOf(answer))) return { endpoint, docker: answer.docker };
+  if (endpoint !== record.endpoint) return await externalOf(record, record.endpoint);
+  throw new Error(otherAt(endpoint, record));
 }
 
-async function usedSwarm({ dockerHost, swarm }: Config, instanceId: string): Promise<UsedEngine> {
-  const { docker } = managerAt(dockerHost, swarm.certPath);
-  const { count, remove } = swarmLeftovers(docker, swarm, instanceId);
-  return { name: 'the Swarm, on all nodes', leftovers: await count(), remove };
-}
+const otherAt = (endpoint: string, { kind, endpoint: recorded }: RecordedElsewhere): string =>
+  `at ${endpoint} is another ${kind === 'swarm' ? 'Swarm' : 'engine'} than the one that this installation used at ${recorded}: set DOCKER_HOST to an address of that one`;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { isRoot } from '../../../adapters/docker/host/host-commands.ts';
+import { layoutOf } from '../../../adapters/docker/private-engine/private-engine-paths.ts';
 import {
   hasRemapUser,
   hasUsedEngine,
@@ -11,6 +12,7 @@ import {
   removePrivateEngine,
   removeRemapUser,
 } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { type Recorded, readRecords } from '../../../adapters/engine-record.ts';
 import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
@@ -22,14 +24,17 @@ import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
-import { type UsedEngine, usedEngine } from './engine.ts';
+import { type UsedEngine, usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
 
 type Found = {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
   readonly instanceId: string | null;
-  /** Null with a private engine or Kubernetes. */
-  readonly engine: UsedEngine | null;
+  readonly engines: readonly UsedEngine[];
+  /** Whether it has, or could have begun to make, an engine in the data folder. */
+  readonly hasPrivate: boolean;
+  /** Whether it has used a cluster, from which nothing is removed. */
+  readonly hasCluster: boolean;
   readonly hasUser: boolean;
   readonly unit: string | null;
 };
@@ -72,9 +77,15 @@ export async function uninstall(
 
 async function find(config: Config, root: string): Promise<Found> {
   const instanceId = await instanceIdOf(config);
+  const records = await readRecords(layoutOf(config.dataDir));
+  const engines = instanceId === null ? [] : await usedEngines(config, records, instanceId);
+  const has = (kind: Recorded['kind']): boolean => records.some((each) => each.kind === kind);
   return {
     instanceId,
-    engine: instanceId === null ? null : await usedEngine(config, instanceId),
+    engines,
+    hasPrivate:
+      has('private') || (records.length === 0 && engines.length === 0 && config.engine !== 'kubernetes'),
+    hasCluster: has('kubernetes') || config.engine === 'kubernetes',
     hasUser: await hasRemapUser(config.dataDir),
     unit: await unitOf(root),
   };
@@ -111,16 +122,16 @@ async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) =>
   }
 }
 
-function listOf({ dataDir, databaseUrl, engine }: Config, found: Found): readonly string[] {
-  const { hasUser, unit } = found;
+function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string[] {
+  const { hasUser, unit, hasCluster } = found;
   return [
     'This removes for good:',
-    ...(engine === 'kubernetes' ? [] : containersOf(dataDir, found)),
+    ...containersOf(dataDir, found),
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
     ...(unit === null ? [] : [`- ${unit} with changes of your own, and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
-    ...(engine === 'kubernetes'
+    ...(hasCluster
       ? [
           'Pods, volumes and secrets in the cluster stay: delete those with the label berth.instance yourself.',
         ]
@@ -128,21 +139,28 @@ function listOf({ dataDir, databaseUrl, engine }: Config, found: Found): readonl
   ];
 }
 
-function containersOf(dataDir: string, { engine, instanceId }: Found): readonly string[] {
+function containersOf(
+  dataDir: string,
+  { engines, hasPrivate, hasCluster, instanceId }: Found,
+): readonly string[] {
+  const isElsewhere = hasCluster && engines.length === 0 && !hasPrivate;
+  if (isElsewhere) return [];
   if (instanceId === null) return ['- what a failed first start, or an earlier removal, has left'];
-  const has = engine?.leftovers;
   return [
-    has === undefined
-      ? `- all containers and their files, with the private engine in ${dataDir}`
-      : `- containers (${has.containers}) and volumes (${has.volumes}) in ${engine?.name}, with all files`,
+    ...engines.map(
+      ({ name, leftovers: { containers, volumes } }) =>
+        `- containers (${containers}) and volumes (${volumes}) in ${name}, with all files`,
+    ),
+    ...(hasPrivate ? [`- all containers and their files, with the private engine in ${dataDir}`] : []),
     '- the network of the containers and its packet filter rules',
   ];
 }
 
 /** What could not be removed, in sentences. */
 async function remove({ dataDir }: Config, found: Found): Promise<readonly string[]> {
-  const { engine, instanceId, hasUser, unit } = found;
-  const left = [...((await engine?.remove()) ?? [])];
+  const { engines, instanceId, hasUser, unit } = found;
+  const left: string[] = [];
+  for (const engine of engines) left.push(...(await engine.remove()));
   if (isRoot()) {
     await removePrivateEngine(dataDir);
     if (instanceId !== null) left.push(...(await removeFromMachine(instanceId)));
@@ -157,8 +175,8 @@ async function remove({ dataDir }: Config, found: Found): Promise<readonly strin
   ];
 }
 
-async function remaining({ databaseUrl }: Config, { engine }: Found): Promise<readonly string[]> {
-  const packages = engine === null && isRoot() ? await installedPackages() : [];
+async function remaining({ databaseUrl }: Config, { hasPrivate }: Found): Promise<readonly string[]> {
+  const packages = hasPrivate && isRoot() ? await installedPackages() : [];
   return [
     ...(databaseUrl === null ? [] : ['Drop its database yourself.']),
     ...(packages.length === 0

@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { openEngine } from '../../../src/adapters/docker/private-engine/open-engine.ts';
+import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import {
+  addRecord,
+  otherCluster,
+  type Recorded,
+  readRecords,
+  recordUse,
+} from '../../../src/adapters/engine-record.ts';
+import { readConfig } from '../../../src/app/main/config.ts';
+import { usedEngines } from '../../../src/app/main/uninstall/engine.ts';
+import { aFolder } from '../../support/folder.ts';
+import { silentLog } from '../../support/samples/samples.ts';
+import { standInSwarm } from '../../support/swarm/stand-in.ts';
+
+const NOWHERE = 'tcp://127.0.0.1:1';
+
+async function aSwarm(t: Test, nodeId: string) {
+  const swarm = await standInSwarm(nodeId);
+  t.teardown(swarm.close);
+  return { ...swarm, endpoint: `tcp://127.0.0.1:${swarm.address.port}` };
+}
+
+const recordsIn = (dataDir: string) => readRecords(layoutOf(dataDir));
+
+t.test('where containers are in a cluster, no engine that answers takes its place', async (t) => {
+  const manager = await aSwarm(t, 'one');
+  for (const kind of ['swarm', 'kubernetes'] as const) {
+    const dataDir = aFolder(t);
+    await addRecord(dataDir, { kind: 'external', endpoint: manager.endpoint });
+    await addRecord(dataDir, { kind, endpoint: manager.endpoint });
+    const before = await recordsIn(dataDir);
+    const settings = { dataDir, dockerHost: manager.endpoint, progress: () => {}, log: silentLog };
+    const engine = await openEngine({ ...settings, mode: 'auto' });
+    t.match(engine, { kind: 'none', mend: `set BERTH_ENGINE=${kind}` });
+    t.same(await recordsIn(dataDir), before);
+    t.equal(await otherCluster(dataDir, kind), null);
+    t.match(await otherCluster(dataDir, 'another'), `set BERTH_ENGINE=${kind}`);
+  }
+});
+
+t.test('all engines that were used are on record, each once', async (t) => {
+  const dataDir = aFolder(t);
+  const first = { kind: 'external', endpoint: 'unix:///one.sock' } as const;
+  mkdirSync(path.join(dataDir, 'engine'));
+  writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(first));
+  t.same(await recordsIn(dataDir), [first], 'the record of an older version');
+  const known = { ...first, id: 'A' };
+  const swarm = { kind: 'swarm', endpoint: 'tcp://10.0.0.1:2376', id: 'S' } as const;
+  const added: readonly Recorded[] = [known, swarm, { ...swarm, endpoint: 'tcp://10.0.0.2:2376' }];
+  for (const each of added) await addRecord(dataDir, each);
+  t.same(await recordsIn(dataDir), [known, swarm]);
+  await addRecord(dataDir, { ...known, id: 'B' });
+  t.same(await recordsIn(dataDir), [known, swarm, { ...known, id: 'B' }], 'another at its address');
+});
+
+t.test('an engine that cannot be recorded is used, with a warning', async (t) => {
+  const dataDir = path.join(aFolder(t), 'a-file');
+  writeFileSync(dataDir, '');
+  const said: string[] = [];
+  const log = { warn: (words: string) => void said.push(words) };
+  await recordUse(dataDir, { kind: 'swarm', endpoint: NOWHERE }, log);
+  t.match(said, [/is not in the record/]);
+});
+
+t.test('each engine on record is found, and no other is taken for it', async (t) => {
+  const [one, two] = [await aSwarm(t, 'one'), await aSwarm(t, 'two')];
+  const label = { 'berth.instance': 'an-installation' };
+  one.volumes.set('ws-one', { Name: 'ws-one', Labels: label });
+  const swarm = { kind: 'swarm', endpoint: one.endpoint, id: 'swarm-one' } as const;
+  const external = { kind: 'external', endpoint: one.endpoint, id: 'engine-one' } as const;
+  const kubernetes = { kind: 'kubernetes', endpoint: NOWHERE } as const;
+  const asked = async (
+    BERTH_ENGINE: string,
+    DOCKER_HOST: string | null,
+    records: readonly Recorded[],
+  ): Promise<readonly unknown[]> => {
+    const read = readConfig({
+      BERTH_ENGINE,
+      ...(DOCKER_HOST !== null && { DOCKER_HOST }),
+      BERTH_DATA_DIR: aFolder(t),
+      ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
+    });
+    if ('faults' in read) throw new Error(read.faults.join());
+    const found = await usedEngines(read.config, records, 'an-installation');
+    return found.map(({ name, leftovers: { volumes } }) => [name, volumes]);
+  };
+  const [OF_SWARM, OF_ENGINE] = [
+    ['the Swarm, on all nodes', 1],
+    ['the engine', 1],
+  ];
+  t.same(await asked('swarm', null, [swarm]), [OF_SWARM], 'at the recorded endpoint');
+  t.same(await asked('swarm', one.endpoint, [external, swarm]), [OF_SWARM, OF_ENGINE]);
+  t.same(await asked('swarm', one.endpoint, [{ kind: 'private', remap: false }]), [OF_SWARM]);
+  t.same(await asked('auto', two.endpoint, [external]), [OF_ENGINE]);
+  t.same(await asked('auto', two.endpoint, []), [['the engine', 0]]);
+  t.same(await asked('kubernetes', NOWHERE, [kubernetes]), [], 'an unrelated Docker is not looked for');
+  await t.rejects(asked('swarm', two.endpoint, [swarm]), { message: /at tcp.* is another Swarm/ });
+  await t.rejects(asked('auto', null, [{ ...external, endpoint: two.endpoint }]), {
+    message: /is another engine than the one/,
+  });
+  await t.rejects(asked('auto', NOWHERE, [external]), { message: /does not answer: start it/ });
+});
