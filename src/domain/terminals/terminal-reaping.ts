@@ -63,12 +63,18 @@ function standingOf(
 const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(session);
 
 /**
- * Whether a run searches this container for leftovers without a lease: all live runs share the containers. While they
- * disagree about who lives, a container may be searched twice, or only the next time.
+ * Whether a run searches this container for leftovers without a lease: all live runs share the containers, and exchange
+ * their shares with each `turn`, as one of them may not reach the engine. While they disagree about who lives, or about
+ * the turn, a container may be searched twice, or only the next time.
  */
-export function isSearchedBy(incarnation: string, dbId: string, liveRuns: readonly string[]): boolean {
+export function isSearchedBy(
+  incarnation: string,
+  dbId: string,
+  liveRuns: readonly string[],
+  turn: number,
+): boolean {
   const runs = [...new Set([...liveRuns, incarnation])].sort();
-  return Number.parseInt(dbId.slice(0, 8), 16) % runs.length === runs.indexOf(incarnation);
+  return (Number.parseInt(dbId.slice(0, 8), 16) + turn) % runs.length === runs.indexOf(incarnation);
 }
 
 /**

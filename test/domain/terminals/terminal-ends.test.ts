@@ -270,7 +270,7 @@ t.test('every container is searched by exactly one of the live processes', async
   const ids = Array.from({ length: 300 }, (_, n) => `${(n * 7_919_333).toString(16).padStart(8, '0')}-rest`);
   for (const live of [runs, runs.slice(1), []]) {
     const all = [...new Set([...live, 'a'])];
-    const shares = all.map((run) => ids.filter((id) => isSearchedBy(run, id, live)).length);
+    const shares = all.map((run) => ids.filter((id) => isSearchedBy(run, id, live, 7)).length);
     t.equal(
       shares.reduce((sum, share) => sum + share),
       ids.length,
@@ -278,7 +278,11 @@ t.test('every container is searched by exactly one of the live processes', async
     for (const share of shares) t.ok(share > ids.length / all.length / 2, `${shares}`);
   }
   t.ok(
-    ids.every((id) => isSearchedBy('a', id, [])),
+    ids.every((id) => isSearchedBy('a', id, [], 7)),
     'a process that is not on record yet counts itself',
+  );
+  t.ok(
+    ids.every((id) => [7, 8, 9].filter((turn) => isSearchedBy('a', id, runs, turn)).length === 1),
+    'in as many turns each process searches all',
   );
 });

@@ -60,6 +60,7 @@ export function wireTerminals(
     backend,
     leases,
     log,
+    clock,
     monotonicMs,
     isStopping: isDraining,
   });

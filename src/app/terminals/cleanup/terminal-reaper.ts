@@ -6,6 +6,7 @@ import {
   isSearchedBy,
   type Leftovers,
 } from '../../../domain/terminals/terminal-reaping.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -28,6 +29,7 @@ export type TerminalReaperDeps = {
   readonly log: Logger;
   /** Whether the service is stopping: leftovers are then left to other processes. */
   readonly isStopping: () => boolean;
+  readonly clock: Clock;
   readonly monotonicMs: () => number;
 };
 
@@ -36,9 +38,11 @@ export type TerminalReaperDeps = {
  * checks again, until they are gone. Safe in concurrent processes.
  */
 export function terminalReaper(deps: TerminalReaperDeps) {
-  const { repositories, runtime, backend, leases, log, isStopping, monotonicMs } = deps;
+  const { repositories, runtime, backend, leases, log, isStopping, clock, monotonicMs } = deps;
   const { containers, terminalLeases: leaseRepository } = repositories;
   let cleanedAllMs: number | null = null;
+  /** Containers whose search has failed: the next one covers them, in whichever share they are. */
+  const missed = new Set<string>();
 
   /** For a timer; the first pass is at the start. */
   async function pass(): Promise<void> {
@@ -51,8 +55,12 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const due = new Set([...unattended, ...(await dueForSearch())]);
     await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
       if (isStopping()) return;
-      await clean(dbId, unattended.has(dbId)).catch((err: unknown) =>
-        log.info({ err, dbId }, 'could not list leftovers of terminals'),
+      await clean(dbId, unattended.has(dbId)).then(
+        () => missed.delete(dbId),
+        (err: unknown) => {
+          missed.add(dbId);
+          log.info({ err, dbId }, 'could not list leftovers of terminals');
+        },
       );
     });
   }
@@ -61,17 +69,17 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   async function dueForSearch(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
     if (!leases.isSteady() || (cleanedAllMs !== null && nowMs - cleanedAllMs < CLEAN_ALL_MS)) return [];
-    // A run that was just killed still counts as live, so the first search covers all containers.
-    const isFirst = cleanedAllMs === null;
-    cleanedAllMs = nowMs;
     const [rows, runs] = await Promise.all([
       containers.listAllLive(),
       leaseRepository.liveRuns(DEAD_AFTER_SECONDS),
     ]);
-    return rows
-      .filter(({ state }) => state === 'running')
-      .map(({ dbId }) => dbId)
-      .filter((dbId) => isFirst || isSearchedBy(leases.incarnation, dbId, runs));
+    // A run that was just killed still counts as live, so the first search covers all containers.
+    const isFirst = cleanedAllMs === null;
+    cleanedAllMs = nowMs;
+    const turn = Math.floor(clock.now().getTime() / CLEAN_ALL_MS);
+    const running = rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
+    const share = running.filter((dbId) => isFirst || isSearchedBy(leases.incarnation, dbId, runs, turn));
+    return [...missed, ...share];
   }
 
   async function clean(dbId: string, isUnattended: boolean): Promise<void> {

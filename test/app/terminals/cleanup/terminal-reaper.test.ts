@@ -19,7 +19,8 @@ async function aScene(t: Test) {
   const { storage } = memoryPorts(clock);
   const shared = { clock, runtime, storage, terminalBackend: backend };
   const monotonicMs = (): number => clock.now().getTime();
-  const start = (replica: string) => aService({ ...shared, monotonicMs }, { replica });
+  const start = (replica: string, ports: { terminalBackend?: typeof backend } = {}) =>
+    aService({ ...shared, monotonicMs, ...ports }, { replica });
   const victim = await start('11111111-1111-4111-8111-111111111111');
   const other = await start('22222222-2222-4222-8222-222222222222');
   const ada = await aPerson(victim, 'ada');
@@ -144,6 +145,57 @@ t.test('live processes share the search of all containers', async (t) => {
   t.equal(looked.length, 3, 'by one process, when it is the only one');
   t.ok(looked.includes(handle.runtimeId));
 });
+
+/** Five containers, and a process whose backend can be cut off; `looked`: what it has searched. */
+async function withCutOff({ backend, start, victim, ada, runtime }: Awaited<ReturnType<typeof aScene>>) {
+  for (const name of ['two', 'three', 'four', 'five'])
+    t.equal((await as(victim, ada)('POST', '/api/containers', { name })).statusCode, 201);
+  const looked: string[] = [];
+  const engine = { isAway: true };
+  const cut: typeof backend = {
+    ...backend,
+    leftovers: async (handle) => {
+      if (engine.isAway) throw new Error('no engine');
+      looked.push(handle.runtimeId);
+      return await backend.leftovers(handle);
+    },
+  };
+  const late = await start('33333333-3333-4333-8333-333333333333', { terminalBackend: cut });
+  const handles = [...runtime.boxes.keys()].map((runtimeId) => ({ node: 'memory', runtimeId }));
+  return { late, looked, engine, handles };
+}
+
+const STRAY = '99999999-9999-4999-8999-999999999999';
+
+t.test('what a first search has missed is in the next one', async (t) => {
+  const scene = await aScene(t);
+  const { victim, other, pass } = scene;
+  const { late, looked, engine } = await withCutOff(scene);
+  const { containers } = late.ports.storage.repositories;
+  const { listAllLive } = containers;
+  containers.listAllLive = async () => {
+    throw new Error('no database');
+  };
+  await t.rejects(pass(60, late));
+  containers.listAllLive = listAllLive;
+  await pass(15, victim, other, late);
+  engine.isAway = false;
+  await pass(600, victim, other, late);
+  t.equal(new Set(looked).size, 5, 'and not its share alone');
+});
+
+t.test(
+  'what a process without an engine leaves unsearched is searched by another the next time',
+  async (t) => {
+    const scene = await aScene(t);
+    const { backend, pass, victim } = scene;
+    const { late, handles } = await withCutOff(scene);
+    await pass(60, victim, late);
+    for (const handle of handles) await backend.open(handle, aTerminal('pane-stray', { marker: STRAY }));
+    for (let at = 0; at < 2; at += 1) await pass(600, victim, late);
+    for (const handle of handles) t.same(await backend.leftovers(handle), { sessions: [], marks: [] });
+  },
+);
 
 t.test('a stopping service leaves a pane to its returning client, even while it reaps', async (t) => {
   const { victim, open, left } = await aScene(t);
