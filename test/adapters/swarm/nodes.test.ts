@@ -228,12 +228,10 @@ t.test('a node of another architecture than the manager gets nothing, and is nam
   one.behaviour.missingImage = IMAGE;
   await t.rejects(runtime.create(spec), { name: 'ImageUnavailable' });
   t.same([two.volumes.size, two.containers.length], [0, 0]);
-  t.match((await swarmHealth(runtime.swarm)).faults, [
-    {
-      words: 'the node two has another CPU architecture than the manager: no containers are placed on it',
-      mend: /none needed for two/,
-    },
-  ]);
+  t.match(await swarmHealth(runtime.swarm), {
+    detail: '2 nodes, 1 in use; no containers on two, which has another CPU architecture than the manager',
+    faults: [],
+  });
 });
 
 t.test('a node in maintenance gets no container, and those it has are refused a start', async (t) => {

@@ -21,9 +21,16 @@ export async function swarmHealth(swarm: Swarm): Promise<SwarmHealth> {
   const [seconds, all] = await Promise.all([manager.heartbeatSeconds(), nodes.list()]);
   const fits = await nodes.platformFilter();
   const found = await Promise.all(all.map(async (node) => await faultOf(swarm, node, fits(node))));
-  const ready = all.filter((node, at) => acceptsTasks(node) && found[at] === null).length;
+  const ready = all.filter((node, at) => acceptsTasks(node) && fits(node) && found[at] === null).length;
+  // What the machines are is no fault.
+  const unfit = all
+    .filter((node) => acceptsTasks(node) && !fits(node))
+    .map(
+      (node) =>
+        `; no containers on ${hostnameOfNode(node)}, which has another CPU architecture than the manager`,
+    );
   return {
-    detail: `${all.length} ${all.length === 1 ? 'node' : 'nodes'}, ${ready} in use`,
+    detail: `${all.length} ${all.length === 1 ? 'node' : 'nodes'}, ${ready} in use${unfit.join('')}`,
     faults: [...heartbeatFaults(seconds), ...found.filter((fault) => fault !== null)],
   };
 }
@@ -46,13 +53,8 @@ async function faultOf(
   const name = hostnameOfNode(node);
   if (node.Status.State !== 'ready')
     return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
-  // An administrator's choice.
-  if (!acceptsTasks(node)) return null;
-  if (!fits)
-    return {
-      words: `the node ${name} has another CPU architecture than the manager: no containers are placed on it`,
-      mend: `none needed for ${name}; to use it, make a registry image the catalogue's default`,
-    };
+  // An administrator's choice, or a machine that gets no container.
+  if (!acceptsTasks(node) || !fits) return null;
   try {
     await nodes.engineOf(node.ID);
     if (await mayPlace(node)) return null;
