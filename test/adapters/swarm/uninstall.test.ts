@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
+import { removeFirewall } from '../../../src/adapters/docker/network/firewall.ts';
 import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { configName } from '../../../src/adapters/swarm/network/node-networks.ts';
 import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { swarmLeftovers } from '../../../src/adapters/swarm/uninstall/swarm-leftovers.ts';
 import { aSpec } from '../../support/engine/container.ts';
@@ -42,8 +44,8 @@ async function scene(t: Test) {
     return runtime;
   };
   /** `two`: the address of the second node's engine. */
-  const asked = (two = template) =>
-    swarmLeftovers(docker, { ...addresses, byNode: { [SECOND]: two } }, 'an-installation');
+  const asked = (two = template, defaultImage: string | null = null) =>
+    swarmLeftovers(docker, { ...addresses, byNode: { [SECOND]: two } }, 'an-installation', defaultImage);
   const things = () => [one.services, one.configs, one.volumes, one.networks].map(({ size }) => size);
   return { one, install, asked, things };
 }
@@ -53,12 +55,12 @@ t.test('an installation is removed from a swarm, and nothing of another one', as
   const other = await install('another-installation');
   const others = things();
   await install('an-installation');
-  t.same(await asked().count(), { containers: 1, volumes: 1 });
+  t.same(await asked().count(), { containers: 1, volumes: 1, stays: [] });
   t.same(await asked().remove(), []);
   t.same(things(), others);
   t.same(one.removedImages, [BASE_REFERENCE]);
   t.match(await other.list(), [{ state: 'running' }]);
-  t.same(await asked().count(), { containers: 0, volumes: 0 });
+  t.same(await asked().count(), { containers: 0, volumes: 0, stays: [] });
   t.same(await asked().remove(), [], 'it may be repeated');
 });
 
@@ -70,6 +72,8 @@ t.test('while the engine of a node cannot be used nothing is removed, with the r
   const cases = [
     [nodeTwo('down'), NOWHERE, /the node two \(n2n2.*by docker node rm --force n2n2/],
     [nodeTwo('down', { ManagerStatus }), NOWHERE, /docker node demote n2n2\w+ && docker node rm/],
+    // Its address is the first node's now, and its machine is only off.
+    [nodeTwo('down'), undefined, /start it, or take a machine/],
     [nodeTwo('ready'), undefined, /is of the node n1n1\w+; see docs.swarm\.md$/],
     [nodeTwo('ready'), NOWHERE, /ECONNREFUSED.*; see docs.swarm\.md$/],
   ] as const;
@@ -88,8 +92,10 @@ t.test('files on machines that were not asked are named', async (t) => {
     one.configs.set(name, { ...config, Labels: { ...config.Labels, 'berth.node': nodeId } });
   moveTo(SECOND);
   // Its machine has joined again, as the first node.
-  one.otherNodes.push(nodeTwo('down'));
-  t.match(await asked().remove(), [/Nothing was removed for the node n2n2.*another node/]);
+  one.otherNodes.push(nodeTwo('down', { Description: { Hostname: 'one' } }));
+  const ofFormer = [/Nothing is removed for the node n2n2.*another node/];
+  t.match(await asked().count(), { stays: ofFormer }, 'before the removal');
+  t.match(await asked().remove(), ofFormer);
   one.otherNodes.length = 0;
   moveTo('n3');
   t.match(await asked().remove(), [/machine of the node n3, which is no longer in the Swarm/]);
@@ -100,11 +106,34 @@ t.test('rules that stay are reported, and the image with the tools to remove the
   await install('an-installation');
   one.behaviour.missingImage = BASE_REFERENCE;
   t.match(await asked().remove(), [/rules may stay on one,.*does not have the image/]);
+  t.ok(one.networks.has(configName('an-installation')), 'by which the next removal knows of them');
   one.behaviour.missingImage = null;
   one.behaviour.exitCode = 4;
   t.match(await asked().remove(), [/rules may stay on one, in chains named .*ended with 4/]);
   t.same(one.removedImages, []);
+  t.ok(one.networks.has(configName('an-installation')));
   one.behaviour.exitCode = 0;
   t.same(await asked().remove(), []);
   t.same(one.removedImages, [BASE_REFERENCE]);
+});
+
+t.test('rules are removed with the default image of the catalogue where the base image is not', async (t) => {
+  const { one, install, asked } = await scene(t);
+  await install('an-installation');
+  one.behaviour.missingImage = BASE_REFERENCE;
+  t.same(await asked(undefined, IMAGE).remove(), []);
+  t.notOk(one.networks.has(configName('an-installation')));
+});
+
+t.test('rules that cannot be read are reported, unless there can be none', async (t) => {
+  const removing = (codes: Readonly<Record<string, number>>) =>
+    removeFirewall('an-installation', async (command) => ({
+      code: codes[command] ?? 0,
+      stdout: '',
+      stderr: '',
+    }));
+  await removing({ 'iptables-save': 127, 'ip6tables-save': 127 });
+  await removing({ 'ip6tables-save': 1, test: 1 });
+  await t.rejects(removing({ 'ip6tables-save': 1 }), { message: /ip6tables-save ended with 1/ });
+  await t.rejects(removing({ 'iptables-save': 1, test: 1 }), { message: /iptables-save ended with 1/ });
 });

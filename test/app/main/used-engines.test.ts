@@ -85,7 +85,7 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const found = await usedEngines(read.config, records, 'an-installation');
+    const found = await usedEngines(read.config, records, { id: 'an-installation', defaultImage: null });
     return found.map(({ name, leftovers: { volumes } }) => [name, volumes]);
   };
   const [OF_SWARM, OF_ENGINE] = [

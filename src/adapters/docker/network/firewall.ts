@@ -40,7 +40,7 @@ const COMMAND_NOT_FOUND = 127;
 
 /**
  * Removes the rules of an installation, here or on the machine of `runThere`. Throws when iptables fails. A machine
- * without its programs has no rules; a failing `ip6tables-save` counts as a machine without IPv6.
+ * without its programs has no rules, and one without IPv6 none of IPv6.
  */
 export async function removeFirewall(instanceId: string, runThere: Run = run): Promise<void> {
   const chain = chainName(instanceId);
@@ -48,7 +48,9 @@ export async function removeFirewall(instanceId: string, runThere: Run = run): P
   await Promise.all(
     ['iptables', 'ip6tables'].map(async (command) => {
       const { code, stdout, stderr } = await runThere(`${command}-save`, []);
-      if (code !== 0 && command === 'iptables' && code !== COMMAND_NOT_FOUND)
+      const isWithout = async (): Promise<boolean> =>
+        code === COMMAND_NOT_FOUND || (command === 'ip6tables' && !(await hasIpv6(runThere)));
+      if (code !== 0 && !(await isWithout()))
         throw new Error(`${command}-save ended with ${code}: ${lastLines(stderr, 3)}`);
       const script = removalScript(stdout, own);
       if (script !== '')
@@ -56,6 +58,9 @@ export async function removeFirewall(instanceId: string, runThere: Run = run): P
     }),
   );
 }
+
+const hasIpv6 = async (runThere: Run): Promise<boolean> =>
+  (await runThere('test', ['-e', '/proc/net/if_inet6'])).code === 0;
 
 /** For users: rules of a machine that could not be removed. */
 export const rulesLeftOn = (machine: string, instanceId: string, fault: unknown): string =>

@@ -30,8 +30,8 @@ const SERVICES_AT_A_TIME = 8;
 type SwarmRemoval = {
   /** The id of the swarm; null when its manager does not know it. */
   clusterId(): Promise<string | null>;
-  /** Throws when a node does not answer: its files would stay. */
-  count(): Promise<EngineLeftovers>;
+  /** Throws when a node does not answer: its files would stay. `stays`: in sentences, what a removal does not reach. */
+  count(): Promise<EngineLeftovers & { readonly stays: readonly string[] }>;
   /**
    * Removes an installation's services, containers, volumes, records, networks and rules for good. Returns in sentences
    * what could not be removed; throws when a manager or node refuses. It may be repeated.
@@ -39,21 +39,31 @@ type SwarmRemoval = {
   remove(): Promise<readonly string[]>;
 };
 
-/** What an installation has left in a swarm and on its nodes. `docker`: a manager. */
-export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanceId: string): SwarmRemoval {
+/**
+ * What an installation has left in a swarm and on its nodes. `docker`: a manager. `defaultImage`: of its catalogue, with
+ * which the rules of nodes were set; null when that is not known.
+ */
+export function swarmLeftovers(
+  docker: Docker,
+  addresses: NodeAddresses,
+  instanceId: string,
+  defaultImage: string | null,
+): SwarmRemoval {
   const manager = swarmManager(docker);
   const nodes = swarmNodes(manager, addresses);
+  const images = [...(defaultImage === null ? [] : [defaultImage]), BASE_REFERENCE];
   const services = listByPrefix(servicesOf(manager, instanceId));
+  const recordsOfNodes = () => manager.configs({ [INSTANCE_LABEL]: instanceId });
   return {
     clusterId: manager.clusterId,
     async count() {
+      const { present, former } = await splitNodes(nodes);
       const ofNodes = await Promise.all(
-        (await splitNodes(nodes)).present.map(
-          async (node) => await countOnEngine(await dockerOf(nodes, node), instanceId),
-        ),
+        present.map(async (node) => await countOnEngine(await dockerOf(nodes, node), instanceId)),
       );
       const volumes = ofNodes.reduce((sum, each) => sum + each.volumes, 0);
-      return { containers: (await services()).length, volumes };
+      const stays = filesLeftOnAbsentNodes(await recordsOfNodes(), present, former);
+      return { containers: (await services()).length, volumes, stays };
     },
     async remove() {
       await forEachAtMost(SERVICES_AT_A_TIME, await services(), ({ ID }: Service) =>
@@ -66,12 +76,12 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
         await whenUnused(() => removeContainers(engine, instanceId));
       });
       // The files are gone: now what says on which node they were.
-      const records = await manager.configs({ [INSTANCE_LABEL]: instanceId });
+      const records = await recordsOfNodes();
       left.push(...filesLeftOnAbsentNodes(records, all, former));
       for (const { Spec } of records) await manager.removeConfig(Spec.Name);
       await whenUnused(() => removeNetwork(docker, networkName(instanceId)));
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
-        left.push(...(await clearNode(nodes, node, instanceId)));
+        left.push(...(await clearNode(nodes, node, instanceId, images)));
       });
       return left;
     },
@@ -80,14 +90,18 @@ export function swarmLeftovers(docker: Docker, addresses: NodeAddresses, instanc
 
 type SplitNodes = { readonly present: readonly SwarmNode[]; readonly former: readonly SwarmNode[] };
 
-/** Splits the nodes into present ones, and former entries of machines that rejoined under another id. */
+/**
+ * Splits the nodes into present ones, and former entries of machines that rejoined under another id: with the same host
+ * name, because an address may have passed to another machine.
+ */
 async function splitNodes(nodes: Nodes): Promise<SplitNodes> {
   const all = await nodes.list();
   const isFormer = await Promise.all(
-    all.map(async ({ ID, Status }) => {
-      if (Status.State !== 'down') return false;
-      const fault = await nodes.engineOf(ID).catch((error: unknown) => error);
-      return fault instanceof OtherNode && all.some((each) => each.ID === fault.nodeId);
+    all.map(async (node) => {
+      if (node.Status.State !== 'down') return false;
+      const fault = await nodes.engineOf(node.ID).catch((error: unknown) => error);
+      if (!(fault instanceof OtherNode)) return false;
+      return all.some((each) => each.ID === fault.nodeId && hostnameOfNode(each) === hostnameOfNode(node));
     }),
   );
   return { present: all.filter((_, at) => !isFormer[at]), former: all.filter((_, at) => isFormer[at]) };
@@ -104,35 +118,49 @@ function filesLeftOnAbsentNodes(
   const isFormer = (id: string): boolean => former.some(({ ID }) => ID === id);
   return [...absent].map((id) =>
     isFormer(id)
-      ? `Nothing was removed for the node ${id}, which is down: at its address is another node.`
+      ? `Nothing is removed for the node ${id}, which is down: its machine has joined again as another node.`
       : `Files may be left on the machine of the node ${id}, which is no longer in the Swarm.`,
   );
 }
 
-/** Removes rules, network and base image of a node. The image stays where rules do: it has the tools to remove them. */
-async function clearNode(nodes: Nodes, node: SwarmNode, instanceId: string): Promise<readonly string[]> {
+/**
+ * Removes rules, network and base image of a node. Where rules stay, so do the image, which has the tools to remove them,
+ * and the network, by which a repeated removal knows that there are rules.
+ */
+async function clearNode(
+  nodes: Nodes,
+  node: SwarmNode,
+  instanceId: string,
+  images: readonly string[],
+): Promise<readonly string[]> {
   const engine = await dockerOf(nodes, node);
   const calls = await nodes.engineOf(node.ID);
-  const fault = await clearRules(calls, instanceId).then(
+  const fault = await clearRules(calls, instanceId, images).then(
     () => null,
     (error: unknown) => String(error),
   );
-  await whenUnused(() => removeNetwork(engine, configName(instanceId)));
   if (fault === null) {
+    await whenUnused(() => removeNetwork(engine, configName(instanceId)));
     await removeBaseImage(engine);
     return [];
   }
-  return [rulesLeftOn(hostnameOfNode(node), instanceId, fault)];
+  const rules = rulesLeftOn(hostnameOfNode(node), instanceId, fault);
+  return [`${rules}. The network ${configName(instanceId)} stays there, too.`];
 }
 
-/** By the tools of the base image. A node without the network has never had rules. */
-async function clearRules(calls: Awaited<ReturnType<Nodes['engineOf']>>, instanceId: string): Promise<void> {
-  if ((await imageIdOn(calls, BASE_REFERENCE)) !== null) {
-    await onHostOf({ calls, instanceId, image: BASE_REFERENCE }, (run) => removeFirewall(instanceId, run));
+/** By the tools of the first image that the node has. A node without the network has never had rules. */
+async function clearRules(
+  calls: Awaited<ReturnType<Nodes['engineOf']>>,
+  instanceId: string,
+  images: readonly string[],
+): Promise<void> {
+  for (const image of images) {
+    if ((await imageIdOn(calls, image)) === null) continue;
+    await onHostOf({ calls, instanceId, image }, (run) => removeFirewall(instanceId, run));
     return;
   }
   if ((await networkOn(calls, configName(instanceId))) !== null)
-    throw new Error(`the node does not have the image ${BASE_REFERENCE} with the tools to remove them`);
+    throw new Error(`the node does not have the image ${images.join(' or ')} with the tools to remove them`);
 }
 
 async function dockerOf(nodes: Nodes, node: SwarmNode): Promise<Docker> {

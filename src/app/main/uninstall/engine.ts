@@ -16,9 +16,14 @@ export type UsedEngine = {
   /** For the list of what is removed: `the engine`. */
   readonly name: string;
   readonly leftovers: EngineLeftovers;
+  /** In sentences, what a removal does not reach. */
+  readonly stays: readonly string[];
   /** Returns in sentences what could not be removed. */
   remove(): Promise<readonly string[]>;
 };
+
+/** An installation, by the id in its labels, and the default image of its catalogue, if known. */
+export type Instance = { readonly id: string; readonly defaultImage: string | null };
 
 /**
  * All engines that an installation has used, except a private one, and clusters, from which nothing is removed. Throws
@@ -27,27 +32,28 @@ export type UsedEngine = {
 export async function usedEngines(
   config: Config,
   records: readonly Recorded[],
-  instanceId: string,
+  instance: Instance,
 ): Promise<readonly UsedEngine[]> {
   const elsewhere = records.filter((each) => each.kind !== 'private');
-  const swarm = config.engine === 'swarm' ? [await usedSwarm(config, elsewhere, instanceId)] : [];
+  const swarm = config.engine === 'swarm' ? [await usedSwarm(config, elsewhere, instance)] : [];
   // After the swarm, which would replace the containers of its services.
-  return [...swarm, ...(await usedExternals(config, elsewhere, instanceId))];
+  return [...swarm, ...(await usedExternals(config, elsewhere, instance.id))];
 }
 
 async function usedSwarm(
   { dockerHost, swarm }: Config,
   records: readonly RecordedElsewhere[],
-  instanceId: string,
+  instance: Instance,
 ): Promise<UsedEngine> {
   const recorded = records.filter(({ kind }) => kind === 'swarm');
   const { endpoint, docker } = managerAt(dockerHost ?? recorded[0]?.endpoint ?? null, swarm.certPath);
-  const { clusterId, count, remove } = swarmLeftovers(docker, swarm, instanceId);
+  const { clusterId, count, remove } = swarmLeftovers(docker, swarm, instance.id, instance.defaultImage);
   if (recorded.length > 0) {
     const id = await clusterId();
     for (const record of recorded) if (areOther(record.id, id)) throw new Error(otherAt(endpoint, record));
   }
-  return { name: 'the Swarm, on all nodes', leftovers: await count(), remove };
+  const leftovers = await count();
+  return { name: 'the Swarm, on all nodes', leftovers, stays: leftovers.stays, remove };
 }
 
 async function usedExternals(
@@ -68,6 +74,7 @@ async function usedExternals(
     [...found.values()].map(async (docker) => ({
       name: 'the engine',
       leftovers: await countOnEngine(docker, instanceId),
+      stays: [],
       async remove() {
         await removeFromEngine(docker, instanceId);
         await removeBaseImage(docker);

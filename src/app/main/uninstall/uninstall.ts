@@ -15,16 +15,18 @@ import {
 import { type Recorded, readRecords } from '../../../adapters/engine-record.ts';
 import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
+import { postgresCatalogue } from '../../../adapters/postgres/containers/catalogue-repository.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import { installationId } from '../../../adapters/postgres/installation-repository.ts';
 import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
+import { DEFAULT_IMAGE_KEY } from '../../../domain/containers/catalogue.ts';
 import type { Config } from '../config.ts';
 import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
-import { type UsedEngine, usedEngines } from './engine.ts';
+import { type Instance, type UsedEngine, usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
 
 type Found = {
@@ -76,12 +78,12 @@ export async function uninstall(
 }
 
 async function find(config: Config, root: string): Promise<Found> {
-  const instanceId = await instanceIdOf(config);
+  const instance = await instanceOf(config);
   const records = await readRecords(layoutOf(config.dataDir));
-  const engines = instanceId === null ? [] : await usedEngines(config, records, instanceId);
+  const engines = instance === null ? [] : await usedEngines(config, records, instance);
   const has = (kind: Recorded['kind']): boolean => records.some((each) => each.kind === kind);
   return {
-    instanceId,
+    instanceId: instance?.id ?? null,
     engines,
     hasPrivate:
       has('private') || (records.length === 0 && engines.length === 0 && config.engine !== 'kubernetes'),
@@ -108,8 +110,21 @@ async function runningElsewhere(config: Config): Promise<Outcome | null> {
 const needsId = async ({ dataDir }: Config): Promise<boolean> =>
   (await hasUsedEngine(dataDir)) && !existsSync(path.join(dataDir, 'postgres'));
 
-const instanceIdOf = async (config: Config): Promise<string | null> =>
-  missingDatabase(config) === null ? await inDatabase(config, installationId) : null;
+const instanceOf = async (config: Config): Promise<Instance | null> =>
+  missingDatabase(config) === null
+    ? await inDatabase(config, async (db) => {
+        const id = await installationId(db);
+        return id === null ? null : { id, defaultImage: await defaultImageOf(db) };
+      })
+    : null;
+
+/** Null in a database whose migrations have not ended. */
+const defaultImageOf = async (db: Db): Promise<string | null> => {
+  const images = await postgresCatalogue(db)
+    .images()
+    .catch(() => []);
+  return images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null;
+};
 
 async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) => Promise<T>): Promise<T> {
   const server = databaseUrl === null ? await startEmbedded(path.join(dataDir, 'postgres')) : null;
@@ -130,6 +145,7 @@ function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
     ...(unit === null ? [] : [`- ${unit} with changes of your own, and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
+    ...found.engines.flatMap(({ stays }) => stays),
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
     ...(hasCluster
       ? [
