@@ -155,6 +155,18 @@ t.test("an administrator's own container has no such reason", async (t) => {
   t.notOk('by' in (eventsOf(service, root.id).at(-1)?.data ?? {}));
 });
 
+t.test('an owner learns whose failed delete has stopped the container', async (t) => {
+  const runtime = memoryRuntime();
+  const { service, ada, box, byRoot } = await aScene(await aService({ runtime }));
+  runtime.remove = async (handle) => {
+    await runtime.stop(handle, 1);
+    throw new Error('it could not be removed');
+  };
+  t.equal((await byRoot('DELETE', `${ALL}/${box}`)).statusCode, 500);
+  const stopped = { type: 'container_stopped', data: { db_id: box, by: 'administrator' } };
+  t.match(eventsOf(service, ada.id).at(-1), stopped);
+});
+
 t.test('a restore keeps within the limits of the owner', async (t) => {
   const { ada, box, byRoot, create, byAda } = await aScene();
   await byAda('DELETE', `/api/containers/${box}`);

@@ -313,7 +313,10 @@ t.test('a start that was taken over on a silent node leaves its container to the
     const starts = auditOf(next, 'container_started').length;
     t.equal(starts, isMade ? 1 : 0, 'a start that was done is in the audit log');
     Object.assign(runtime, { observe, remove, start });
+    const seen = stateOf(next).events.length;
     await next.reconcile();
+    const cleared = stateOf(next).events.slice(seen);
+    t.same(valuesOf(cleared, 'type'), isMade ? ['container_progress'] : [], 'those who watch it learn of it');
     const after = { id: made?.handle.runtimeId, status, ...(isMade && { status_reason: null }) };
     t.match(await now(), after, 'once the node is back');
     t.equal((await as(next, ada)('PATCH', path, { name: 'dev', ...small, memory_mb: 512 })).statusCode, 200);

@@ -7,7 +7,7 @@ import {
 import type { ContainerDeps } from '../container-deps.ts';
 import { NODE_SILENT } from '../operations/fail-operation.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
-import { syncState } from './sync-state.ts';
+import { clearReason, syncState } from './sync-state.ts';
 
 const QUARANTINE_GRACE_SECONDS = 10;
 
@@ -49,8 +49,8 @@ async function syncObserved(
   const state = syncedState(row, observation);
   if (state !== null) return await syncState(deps, row, state, observation.kind);
   const isSeen = current?.state === 'running' && !isWaitedFor(current);
-  if (row.stateReason !== NODE_SILENT || row.state !== 'running' || !isSeen) return;
-  await deps.storage.repositories.containers.changeState(row.dbId, ['running'], { state: 'running' });
+  if (row.stateReason === NODE_SILENT && row.state === 'running' && isSeen)
+    await clearReason(deps, row, NODE_SILENT);
 }
 
 /** Never touches volumes: a container can be made again, data cannot. */

@@ -1,5 +1,5 @@
 import type { Container, ContainerState, Observation } from '../../../domain/containers/container.ts';
-import { containerEvent } from '../../../domain/events.ts';
+import { containerEvent, progressEvent } from '../../../domain/events.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import { BY_BERTH } from '../../by-berth.ts';
 import type { ContainerDeps } from '../container-deps.ts';
@@ -38,4 +38,19 @@ export async function syncState(
   });
   // a paused container ends nothing
   if (isSynced && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
+}
+
+/** A running container's reason no longer holds: clears it, if it is still that one, and announces it. */
+export async function clearReason(
+  { storage }: Pick<ContainerDeps, 'storage'>,
+  { dbId, runtimeId }: Container,
+  reason: string,
+): Promise<void> {
+  await storage.inTransaction(async (tx) => {
+    const now = await tx.roleSetups.findForUpdate(dbId);
+    if (now?.runtimeId !== runtimeId || now.stateReason !== reason) return;
+    if ((await tx.operations.active(dbId)) !== null) return;
+    const changed = await tx.containers.changeState(dbId, ['running'], { state: 'running' });
+    if (changed !== null) await tx.events.append(progressEvent(changed));
+  });
 }

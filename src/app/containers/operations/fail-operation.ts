@@ -1,6 +1,7 @@
+import { isByAdministrator } from '../../../domain/containers/administration/administration.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { Facts, OperationKind } from '../../../domain/containers/operation.ts';
-import { type ContainerEvent, containerEvent, failedEvent } from '../../../domain/events.ts';
+import { byAdministrator, type ContainerEvent, containerEvent, failedEvent } from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { appendAudit, changeRow, recreationOf } from './commit-operation.ts';
@@ -91,7 +92,9 @@ async function endAsFailed(
     if (now.started) await appendAudit(tx, operation, 'container_started', container);
     // The snapshot still has what was copied.
     if (now.state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);
-    await tx.events.append(failureEvent(operation, container, reason));
+    const event = failureEvent(operation, container, reason);
+    const isForeign = isByAdministrator(operation.requestedBy, container);
+    await tx.events.append(isForeign ? byAdministrator(event) : event);
     return { operation: { ...operation, outcome: 'failed' }, container };
   });
 }
