@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { typeLine } from '../../support/browser/page.ts';
 import {
@@ -66,6 +67,18 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
   t.same(faults, []);
 }
 
+type Selecting = { selectLines(from: number, to: number): void; getSelection(): string };
+
+/** The text that is selected in a pane; with `line` given, selects that line first. */
+function selectionIn(page: Page, pane: number, line: number | null = null): Promise<string> {
+  const host = page.locator('.pane').nth(pane).locator('.terminal-host');
+  return host.evaluate((element, at) => {
+    const { terminal } = (element as unknown as { berthScreen: { terminal: Selecting } }).berthScreen;
+    if (at !== null) terminal.selectLines(at, at);
+    return terminal.getSelection();
+  }, line);
+}
+
 async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Promise<void> {
   await page.getByRole('button', { name: 'Split right' }).click();
   await untilPanes(page, 2);
@@ -106,8 +119,11 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   const isMatchIn = async (colour: string): Promise<boolean> =>
     (await page.locator('.pane').nth(1).locator(`.xterm-rows span[style*="${colour}"]`).count()) > 0;
   await waitFor(() => isMatchIn('rgb(251, 231, 176)'), { what: () => 'a match in the light colour' });
+  const selected = await selectionIn(page, 1, 0);
+  t.not(selected.trim(), '');
   await page.emulateMedia({ colorScheme: 'dark' });
   await waitFor(() => isMatchIn('rgb(92, 71, 22)'), { what: () => 'the match in the dark colour' });
+  t.equal(await selectionIn(page, 1), selected, 'what the user has selected stays so');
   await page.emulateMedia({ colorScheme: 'light' });
   t.equal(await page.locator('.pane').nth(0).locator('.search-bar').count(), 0);
   await page.keyboard.press('Escape');

@@ -120,7 +120,7 @@ export async function openScreen(
 ): Promise<Screen> {
   await fontLoaded();
   const terminal = makeTerminal(appearance);
-  let fontPx = appearance.fontPx;
+  let { fontPx, dark } = appearance;
   const fit = fitting(terminal, host, { fontPx: () => fontPx, onZoom: listener.zoom });
   guardParser(terminal);
   loadAddons(terminal, listener);
@@ -147,9 +147,10 @@ export async function openScreen(
     },
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
     setAppearance(next) {
-      fontPx = next.fontPx;
+      const isRecoloured = next.dark !== dark;
+      ({ fontPx, dark } = next);
       setAppearance(next);
-      search.recolour();
+      if (isRecoloured) search.recolour();
     },
     fit: fit.fix,
     chooseZoom: fit.choose,

@@ -10,7 +10,7 @@ export type Direction = 'older' | 'newer' | 'as_typed';
 export type Search = {
   find(text: string, direction: Direction, caseSensitive: boolean): Promise<void>;
   clear(): void;
-  /** Shows the matches in the colours of the present theme. */
+  /** Shows the matches in the colours of the present theme; the selection and the view stay. */
   recolour(): void;
 };
 
@@ -51,10 +51,24 @@ export function searchIn(terminal: Terminal, onFound: (found: Found | null) => v
       void addon?.then((search) => {
         if (shown === null) return;
         const { text, ...options } = shown;
+        const stay = holdView(terminal);
         search.clearDecorations();
         const decorations = matchColours(isDark());
         search.findPrevious(text, { ...options, decorations, incremental: true });
+        stay();
       });
     },
+  };
+}
+
+/** Returns what restores the present selection and view: a search selects its match and scrolls there. */
+function holdView(terminal: Terminal): () => void {
+  const { viewportY } = terminal.buffer.active;
+  const selected = terminal.getSelectionPosition();
+  return () => {
+    terminal.scrollToLine(viewportY);
+    if (selected === undefined) return terminal.clearSelection();
+    const { start, end } = selected;
+    terminal.select(start.x, start.y, (end.y - start.y) * terminal.cols + end.x - start.x);
   };
 }
