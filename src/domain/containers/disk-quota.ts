@@ -59,7 +59,13 @@ export const overQuotaReason = (usedMb: number, diskMb: number): string =>
 export const toMb = (bytes: number): number => Math.ceil(bytes / 1_048_576);
 
 /** A file system that receives new data. `isPool`: it has only the engine's data. */
-export type HostSpace = { readonly freeBytes: number; readonly totalBytes: number; readonly isPool: boolean };
+export type HostSpace = {
+  /** Of a folder on it. */
+  readonly path?: string;
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+  readonly isPool: boolean;
+};
 
 const FLOOR_SHARE = 0.1;
 const FLOOR_BYTES = 5 * 1024 ** 3;

@@ -246,6 +246,22 @@ t.test('each file system is compared with itself alone', async (t) => {
   t.match(await ada.now(), { status: 'stopped', status_reason: /2500 of 2048 MB/ });
 });
 
+t.test('another file system that can be read now is not compared', async (t) => {
+  const { service, ada, runtime } = await onOneEngine();
+  const readable = (path: string, freeMb: number): void => {
+    runtime.host.spaces = [{ path, freeBytes: freeMb * MIB, totalBytes: 200 * GIB, isPool: false }];
+  };
+  readable('/data', 100_000);
+  await service.watchSpace();
+  ada.write(2500);
+  readable('/engine', 50_000);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'running' });
+  readable('/engine', 48_000);
+  await service.watchSpace();
+  t.match(await ada.now(), { status: 'stopped' });
+});
+
 t.test('a container above its allowance loses its layer when space runs out', async (t) => {
   const { service, ada, eve, free, runtime } = await onOneEngine();
   ada.write(9_000);

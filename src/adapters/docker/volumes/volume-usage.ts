@@ -75,6 +75,6 @@ export async function hostSpace(folders: readonly DataFolder[]): Promise<readonl
 
 const spaceAt = async ({ path, isPool }: DataFolder): Promise<HostSpace | null> =>
   await statfs(path).then(
-    ({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize, isPool }),
+    ({ bavail, blocks, bsize }) => ({ path, freeBytes: bavail * bsize, totalBytes: blocks * bsize, isPool }),
     () => null,
   );

@@ -28,9 +28,9 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
   let seen: readonly HostSpace[] = [];
   return async () => {
     const now = await deps.runtime.hostSpace().catch(() => []);
-    // They come in one order; when one of them cannot be read, none is known.
-    const before = (at: number): number | null =>
-      seen.length === now.length ? (seen[at]?.freeBytes ?? null) : null;
+    // They come in one order; when others can be read than before, none is known.
+    const isSame = seen.length === now.length && seen.every(({ path }, at) => path === now[at]?.path);
+    const before = (at: number): number | null => (isSame ? (seen[at]?.freeBytes ?? null) : null);
     const due = now.filter((space, at) => isWorthMeasuring(space, before(at), deps.settings.diskFloorMb));
     if (due.length === 0) {
       seen = now.map((space, at) => ({ ...space, freeBytes: Math.max(space.freeBytes, before(at) ?? 0) }));
