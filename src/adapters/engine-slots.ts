@@ -57,7 +57,7 @@ function knownOwners() {
 
 type Turns = {
   readonly queue: ReturnType<typeof slotQueue>;
-  /** Containers whose last process start was late, even if nobody waits for it. */
+  /** Containers whose last process start was late, even if no caller waits for it any more. */
   readonly suspects: LRUCache<string, true>;
   readonly report: (wait: EngineWait) => void;
 };

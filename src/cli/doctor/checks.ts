@@ -16,7 +16,7 @@ export type Check = { readonly check: string; readonly result: Result; readonly 
 
 const MAX_SKEW_SECONDS = 30;
 
-/** Whoever calls `berth doctor` has waited enough. */
+/** Short: people run `berth doctor` when something is slow already. */
 const ONE_TRY = { timeoutMs: 15_000, retries: { retries: 0, firstMs: 0, maxMs: 0, maxWaitMs: 0 } };
 
 /** All checks, in order; those that need what has failed are skipped. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
-/** Every page reads it anew, which takes longer than a check. */
+/** Minified: each page parses it again, which takes longer than a check. */
 const SOURCE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
