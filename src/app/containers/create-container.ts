@@ -3,15 +3,13 @@ import { within } from '../../concurrency/timeout.ts';
 import {
   DEFAULT_IMAGE_KEY,
   DEFAULT_ROLE_KEY,
-  type Image,
   installsSomething,
-  pinned,
   type Role,
 } from '../../domain/containers/catalogue.ts';
-import { type Container, nameFaults, volumeName } from '../../domain/containers/container.ts';
+import { type Container, nameFaults } from '../../domain/containers/container.ts';
 import type { EngineCapabilities } from '../../domain/containers/engine-capabilities.ts';
 import { envFaults } from '../../domain/containers/environment.ts';
-import { type Labels, labelFaults } from '../../domain/containers/lifetime/labels.ts';
+import { labelFaults } from '../../domain/containers/lifetime/labels.ts';
 import {
   firstLifetime,
   type LifetimeRequest,
@@ -19,33 +17,24 @@ import {
   NO_LIFETIME,
 } from '../../domain/containers/lifetime/lifetime.ts';
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
-import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
-import { isFitted, type PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import type { Repositories } from '../../ports/storage.ts';
 import type { AsyncResult } from '../async-result.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
-import { checkNewContainer, tierOf } from './container-limits.ts';
+import { tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
+import { insertContainer, type NewContainerSettings, type Plan } from './insert-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import { engineRefusal } from './operations/engine-refusal.ts';
-import type { WarmContainer } from './operations/new-operation.ts';
 import { pinged } from './operations/operation-deps.ts';
-import {
-  findSnapshot,
-  imageOf,
-  lockSnapshot,
-  recordRoleSetup,
-  snapshotUseFaults,
-} from './snapshots/new-container.ts';
+import { findSnapshot, imageOf, lockSnapshot, snapshotUseFaults } from './snapshots/new-container.ts';
 
 /** A create request; the catalogue and the tier supply absent fields. */
-export type CreateRequest = {
+export type CreateRequest = NewContainerSettings & {
   /** Required, except for an ephemeral container. */
   readonly name?: string;
   /** The snapshot whose files, role and limits it gets, instead of an image. */
@@ -55,21 +44,7 @@ export type CreateRequest = {
   readonly memoryMb?: number;
   readonly cpuMillicores?: number;
   readonly diskMb?: number;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly labels?: Labels;
-  /** Deleted at its end. */
-  readonly isEphemeral: boolean;
   readonly lifetime: LifetimeRequest;
-};
-
-export type Plan = {
-  readonly name: string;
-  readonly image: Image;
-  readonly role: string;
-  readonly resources: Resources;
-  readonly lifetime: LifetimeRequest;
-  /** The snapshot that it is made from, besides the image. */
-  readonly snapshot: Snapshot | null;
 };
 
 /**
@@ -204,67 +179,4 @@ function roleUseFaults(
   return hasRoot || !installsSomething(role)
     ? {}
     : { role: 'needs root, which the engine does not give: choose an image that has the tools' };
-}
-
-/**
- * Writes the row of a new container. The owner's row is locked, so two creates cannot both be the last that the tier
- * allows.
- */
-export async function insertContainer(
-  { settings, warmPool }: Pick<ContainerDeps, 'warmPool' | 'settings'>,
-  tx: Repositories,
-  request: Pick<CreateRequest, 'env' | 'labels' | 'isEphemeral'>,
-  { name, image, role, resources, lifetime, snapshot }: Plan,
-  caller: Caller,
-  newId: string = randomUUID(),
-): AsyncResult<{ container: Container; warm: WarmContainer | null }> {
-  const ownerId = caller.user.id;
-  // The user was deleted while the request waited.
-  if (!(await tx.users.lock(ownerId))) return refuse({ code: 'unauthorized' });
-  const [room, isKept] = await Promise.all([
-    checkNewContainer(tx, name, caller),
-    tx.catalogue.keep(image.key, role),
-  ]);
-  if (!room.ok) return room;
-  if (!isKept)
-    return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
-  const env = request.env ?? {};
-  // A member cannot take an environment or other files, which are fixed when a container is made.
-  const isUsual = Object.keys(env).length === 0 && snapshot === null;
-  const member = isUsual ? await warmPool.claim(tx, pinned(image), resources) : null;
-  const dbId = member?.dbId ?? newId;
-  const container = await tx.containers.insert({
-    dbId,
-    ownerId,
-    name,
-    imageKey: image.key,
-    image: pinned(image),
-    shell: image.shell,
-    role,
-    resources,
-    env,
-    node: member?.node ?? settings.node,
-    volume: member?.volume ?? volumeName(dbId),
-    diskQuota: member?.quota ?? 'soft',
-  });
-  const living = await withLifetime(tx, container, request, lifetime);
-  if (snapshot !== null) await recordRoleSetup(tx, dbId, role, snapshot);
-  return ok({ container: living, warm: asWarm(member, resources) });
-}
-
-const asWarm = (member: PoolMember | null, wanted: Resources): WarmContainer | null =>
-  member === null || member.runtimeId === null
-    ? null
-    : { runtimeId: member.runtimeId, isFitted: isFitted(member, wanted) };
-
-/** Most containers have none, and need no second statement. */
-async function withLifetime(
-  { lifetimes }: Pick<Repositories, 'lifetimes'>,
-  container: Container,
-  { labels, isEphemeral }: Pick<CreateRequest, 'labels' | 'isEphemeral'>,
-  lifetime: LifetimeRequest,
-): Promise<Container> {
-  if (labels === undefined && !isEphemeral && Object.keys(lifetime).length === 0) return container;
-  const given = { ...lifetime, isEphemeral, ...(labels === undefined ? {} : { labels }) };
-  return (await lifetimes.change(container.dbId, given)) ?? container;
 }
