@@ -56,12 +56,41 @@ t.test('an installation is removed from a swarm, and nothing of another one', as
   const others = things();
   await install('an-installation');
   t.same(await asked().count(), { containers: 1, volumes: 1, stays: [] });
-  t.same(await asked().remove(), []);
+  const left = await asked().remove();
   t.same(things(), others);
-  t.same(one.removedImages, [BASE_REFERENCE]);
+  t.same(left, ['The base image stays on all nodes: another installation is in the Swarm.']);
+  t.same(one.removedImages, []);
   t.match(await other.list(), [{ state: 'running' }]);
   t.same(await asked().count(), { containers: 0, volumes: 0, stays: [] });
-  t.same(await asked().remove(), [], 'it may be repeated');
+  t.same(await asked().remove(), left, 'it may be repeated');
+});
+
+t.test('the base image stays for another installation, whatever that one has', async (t) => {
+  const { one, install, asked } = await scene(t);
+  await install('another-installation');
+  const kinds = ['services', 'configs', 'volumes', 'networks'] as const;
+  const before = new Map(kinds.map((kind) => [kind, [...one[kind]]]));
+  const keepOnly = (kept: (typeof kinds)[number]) => {
+    for (const kind of kinds) one[kind].clear();
+    for (const [name, each] of before.get(kept) ?? []) (one[kept] as Map<string, unknown>).set(name, each);
+  };
+  const containers = one.containers.splice(0);
+  for (const [kept, where] of [
+    ['services', 'all nodes'],
+    ['configs', 'all nodes'],
+    ['volumes', 'one'],
+    ['networks', 'one'],
+  ] as const) {
+    keepOnly(kept);
+    t.match(await asked().remove(), [new RegExp(`^The base image stays on ${where}: `)], kept);
+  }
+  one.networks.clear();
+  one.containers.push(...containers);
+  t.match(await asked().remove(), [/^The base image stays on one: /], 'containers');
+  t.same(one.removedImages, []);
+  one.containers.length = 0;
+  t.same(await asked().remove(), []);
+  t.same(one.removedImages, [BASE_REFERENCE]);
 });
 
 t.test('while the engine of a node cannot be used nothing is removed, with the reason', async (t) => {

@@ -104,3 +104,20 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   });
   await t.rejects(asked('auto', NOWHERE, [external]), { message: /does not answer: start it/ });
 });
+
+t.test('the base image of an engine stays while another installation uses the engine', async (t) => {
+  const engine = await aSwarm(t, 'one');
+  const read = readConfig({ BERTH_DATA_DIR: aFolder(t) });
+  if ('faults' in read) throw new Error(read.faults.join());
+  const remove = async () => {
+    const records = [{ kind: 'external', endpoint: engine.endpoint }] as const;
+    const used = await usedEngines(read.config, records, { id: 'an-installation', defaultImage: null });
+    return await Promise.all(used.map((each) => each.remove()));
+  };
+  engine.networks.set('other', { Name: 'other', Labels: { 'berth.instance': 'another-installation' } });
+  t.same(await remove(), [['The base image stays: another installation uses the engine.']]);
+  t.same(engine.removedImages, []);
+  engine.networks.clear();
+  t.same(await remove(), [[]]);
+  t.equal(engine.removedImages.length, 1);
+});

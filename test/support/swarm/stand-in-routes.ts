@@ -242,6 +242,7 @@ const nodeRoutes = ({
         ...otherNodes,
       ]),
   ],
+  ['GET', /^\/images\/json$/, () => found([])],
   [
     'GET',
     /^\/images\/(.+)\/json$/,

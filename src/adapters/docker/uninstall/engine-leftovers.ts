@@ -9,6 +9,8 @@ const LABELS = [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL];
 /** An engine that hangs is reported instead of waited for. */
 const limited = () => ({ abortSignal: AbortSignal.timeout(LIMITS.create * 1000) });
 
+type Labels = Readonly<Record<string, string>>;
+
 export type EngineLeftovers = { readonly containers: number; readonly volumes: number };
 
 export async function countOnEngine(docker: Docker, instanceId: string): Promise<EngineLeftovers> {
@@ -55,12 +57,32 @@ export async function removeContainers(docker: Docker, instanceId: string): Prom
 export const removeNetwork = (docker: Docker, name: string): Promise<void> =>
   unlessAbsent(docker.getNetwork(name).remove(limited()));
 
-/** Removes the base image, unless a container of another installation needs it. */
-export const removeBaseImage = (docker: Docker): Promise<unknown> =>
-  docker
-    .getImage(BASE_REFERENCE)
-    .remove(limited())
-    .catch(() => {});
+/**
+ * Removes the base image, unless the engine has anything of another installation, which would not get it again before
+ * its restart. Returns whether it stays for that one.
+ */
+export async function removeBaseImage(docker: Docker, instanceId: string): Promise<boolean> {
+  if (await hasOthers(docker, instanceId)) return true;
+  const removing = docker.getImage(BASE_REFERENCE).remove(limited());
+  await removing.catch(() => {});
+  return false;
+}
+
+/** Each installation has a network on each engine that it uses, until somebody removes unused ones. */
+async function hasOthers(docker: Docker, instanceId: string): Promise<boolean> {
+  const filters = JSON.stringify({ label: [INSTANCE_LABEL] });
+  const [networks, containers, { Volumes }] = await Promise.all([
+    docker.listNetworks({ filters, ...limited() }),
+    docker.listContainers({ all: true, filters, ...limited() }),
+    docker.listVolumes({ filters, ...limited() }),
+  ]);
+  const labelled: readonly { readonly Labels?: Labels | null | undefined }[] = [
+    ...networks,
+    ...containers,
+    ...(Volumes ?? []),
+  ];
+  return labelled.some(({ Labels }) => Labels?.[INSTANCE_LABEL] !== instanceId);
+}
 
 const filtersOf = (label: string, instanceId: string): string =>
   JSON.stringify({ label: [`${label}=${instanceId}`] });

@@ -11,8 +11,11 @@ const NS_PER_SECOND = 1_000_000_000;
 
 export type Manager = ReturnType<typeof swarmManager>;
 
-const filterOf = (labels: Labels): readonly string[] =>
-  Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+/** Labels that objects must have; null: with any value. */
+type WantedLabels = Readonly<Record<string, string | null>>;
+
+const filterOf = (labels: WantedLabels): readonly string[] =>
+  Object.entries(labels).map(([name, value]) => (value === null ? name : `${name}=${value}`));
 
 /** The client's types omit the signal, and the version of an update. */
 type Loose = Readonly<Record<string, (options: object) => Promise<unknown>>>;
@@ -90,7 +93,7 @@ function serviceCalls(docker: Docker, { read, change }: Ask) {
     tryUpdate,
 
     /** Those with all of the labels, and a name that begins so, with how many of their tasks run. */
-    services: (labels: Labels, nameBegins?: string): Promise<readonly Service[]> => {
+    services: (labels: WantedLabels, nameBegins?: string): Promise<readonly Service[]> => {
       const name = nameBegins === undefined ? {} : { name: [nameBegins] };
       const filters = { label: filterOf(labels), ...name };
       return read(LIMITS.list, docker, 'listServices', { filters, status: true });
@@ -130,7 +133,7 @@ const configCalls = (docker: Docker, { read, change }: Ask) => ({
   config: (name: string): Promise<SwarmConfig | null> =>
     orNull([404], read<SwarmConfig>(LIMITS.inspect, docker.getConfig(name), 'inspect')),
 
-  configs: (labels: Labels): Promise<readonly SwarmConfig[]> =>
+  configs: (labels: WantedLabels): Promise<readonly SwarmConfig[]> =>
     read(LIMITS.list, docker, 'listConfigs', { filters: { label: filterOf(labels) } }),
 
   /** False when one of this name exists. */

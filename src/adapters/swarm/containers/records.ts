@@ -43,9 +43,9 @@ export type ListedRecord = Omit<ContainerRecord, 'service'> & {
 
 export type Records = ReturnType<typeof containerRecords>;
 
-/** Returns a reader of an installation's services whose names continue with some digits. */
+/** Returns a reader of services whose names continue with some digits. `instanceId`: null for all installations. */
 export const servicesOf =
-  (manager: Manager, instanceId: string) =>
+  (manager: Manager, instanceId: string | null) =>
   (digits: string): Promise<readonly Service[]> =>
     manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
 

@@ -7,7 +7,6 @@ import { removeFirewall, rulesLeftOn } from '../../docker/network/firewall.ts';
 import {
   countOnEngine,
   type EngineLeftovers,
-  removeBaseImage,
   removeContainers,
   removeNetwork,
 } from '../../docker/uninstall/engine-leftovers.ts';
@@ -21,6 +20,7 @@ import { servicesOf } from '../containers/records.ts';
 import { imageIdOn } from '../images/node-images.ts';
 import { onHostOf } from '../network/node-host.ts';
 import { configName, networkOn } from '../network/node-networks.ts';
+import { type NodeEngine, removeBaseImages } from './base-images.ts';
 
 /** A swarm removes what a task had some seconds after its service. */
 const IN_USE = { withinMs: 60_000, everyMs: 500 } as const;
@@ -80,10 +80,13 @@ export function swarmLeftovers(
       left.push(...filesLeftOnAbsentNodes(records, all, former));
       for (const { Spec } of records) await manager.removeConfig(Spec.Name);
       await whenUnused(() => removeNetwork(docker, networkName(instanceId)));
+      const cleared: NodeEngine[] = [];
       await forEachAtMost(NODES_AT_A_TIME, all, async (node) => {
-        left.push(...(await clearNode(nodes, node, instanceId, images)));
+        const fault = await clearNode(nodes, node, instanceId, images);
+        if (fault === null) cleared.push({ name: hostnameOfNode(node), docker: await dockerOf(nodes, node) });
+        else left.push(fault);
       });
-      return left;
+      return [...left, ...(await removeBaseImages(manager, cleared, instanceId))];
     },
   };
 }
@@ -124,15 +127,15 @@ function filesLeftOnAbsentNodes(
 }
 
 /**
- * Removes rules, network and base image of a node. Where rules stay, so do the image, which has the tools to remove them,
- * and the network, by which a repeated removal knows that there are rules.
+ * Removes rules and network of a node. Returns in a sentence why rules stay, or null. Where they do, so do the base image,
+ * which has the tools to remove them, and the network, by which a repeated removal knows that there are rules.
  */
 async function clearNode(
   nodes: Nodes,
   node: SwarmNode,
   instanceId: string,
   images: readonly string[],
-): Promise<readonly string[]> {
+): Promise<string | null> {
   const engine = await dockerOf(nodes, node);
   const calls = await nodes.engineOf(node.ID);
   const fault = await clearRules(calls, instanceId, images).then(
@@ -141,11 +144,10 @@ async function clearNode(
   );
   if (fault === null) {
     await whenUnused(() => removeNetwork(engine, configName(instanceId)));
-    await removeBaseImage(engine);
-    return [];
+    return null;
   }
   const rules = rulesLeftOn(hostnameOfNode(node), instanceId, fault);
-  return [`${rules}. The network ${configName(instanceId)} stays there, too.`];
+  return `${rules}. The network ${configName(instanceId)} stays there, too.`;
 }
 
 /** By the tools of the first image that the node has. A node without the network has never had rules. */

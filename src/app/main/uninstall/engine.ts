@@ -77,8 +77,8 @@ async function usedExternals(
       stays: [],
       async remove() {
         await removeFromEngine(docker, instanceId);
-        await removeBaseImage(docker);
-        return [];
+        const isShared = await removeBaseImage(docker, instanceId);
+        return isShared ? ['The base image stays: another installation uses the engine.'] : [];
       },
     })),
   );

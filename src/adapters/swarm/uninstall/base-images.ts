@@ -1,0 +1,39 @@
+import type Docker from 'dockerode';
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
+import { removeBaseImage } from '../../docker/uninstall/engine-leftovers.ts';
+import { listByPrefix } from '../client/long-list.ts';
+import type { Manager } from '../client/manager.ts';
+import { servicesOf } from '../containers/records.ts';
+
+const NODES_AT_A_TIME = 4;
+
+export type NodeEngine = { readonly name: string; readonly docker: Docker };
+
+/**
+ * Removes the base image of nodes, unless another installation may need it: each one has the same image, which no registry
+ * has. Returns in a sentence where it stays.
+ */
+export async function removeBaseImages(
+  manager: Manager,
+  nodes: readonly NodeEngine[],
+  instanceId: string,
+): Promise<readonly string[]> {
+  if (nodes.length > 0 && (await areOthersIn(manager, instanceId)))
+    return ['The base image stays on all nodes: another installation is in the Swarm.'];
+  const kept: string[] = [];
+  await forEachAtMost(NODES_AT_A_TIME, nodes, async ({ name, docker }) => {
+    if (await removeBaseImage(docker, instanceId)) kept.push(name);
+  });
+  if (kept.length === 0) return [];
+  return [`The base image stays on ${kept.toSorted().join(', ')}: another installation uses the engine.`];
+}
+
+/** By containers and records of volumes, which may be on any node. */
+async function areOthersIn(manager: Manager, instanceId: string): Promise<boolean> {
+  const [services, configs] = await Promise.all([
+    listByPrefix(servicesOf(manager, null))(),
+    manager.configs({ [INSTANCE_LABEL]: null }),
+  ]);
+  return [...services, ...configs].some(({ Spec }) => Spec.Labels?.[INSTANCE_LABEL] !== instanceId);
+}
