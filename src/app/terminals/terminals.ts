@@ -11,7 +11,7 @@ import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { SharedTerminals } from '../collaboration/shared-terminals.ts';
 import { terminalEnds } from './cleanup/terminal-ends.ts';
-import { type Incarnation, terminalLeases } from './cleanup/terminal-leases.ts';
+import { type ReplicaRun, terminalLeases } from './cleanup/terminal-leases.ts';
 import { terminalOpening } from './opening/open-terminal.ts';
 import { terminalAdmission } from './opening/terminal-admission.ts';
 import { type TerminalQueueOptions, terminalQueue } from './opening/terminal-queue.ts';
@@ -30,7 +30,7 @@ export type TerminalDeps = {
   readonly storage: Storage;
   readonly engine: TerminalEngine;
   readonly bus: Bus;
-  readonly me: Incarnation;
+  readonly me: ReplicaRun;
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: TerminalObserver;

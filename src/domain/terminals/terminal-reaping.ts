@@ -7,8 +7,8 @@ export type TerminalLease = {
   /** The session it is attached to, in images with a multiplexer. */
   readonly muxSession: string;
   readonly replica: string;
-  /** One start of the replica. */
-  readonly incarnation: string;
+  /** The start of the replica that opened it. */
+  readonly runId: string;
   /** Its process is ending it: it has no viewer any more. */
   readonly isEnding: boolean;
   /** Time since that run last renewed its lease. */
@@ -24,7 +24,7 @@ export type Leftovers = {
 /** The deciding process. */
 export type Reaper = {
   readonly replica: string;
-  readonly incarnation: string;
+  readonly runId: string;
   /** Its streams, including those being opened or ended. */
   readonly streamIds: ReadonlySet<string>;
   /** Whether its own lease has been renewed for a while. Right after a database outage all others look dead. */
@@ -48,10 +48,10 @@ export const DEAD_AFTER_SECONDS = 75;
 type Standing = 'leased' | 'reclaimable' | 'abandoned';
 
 function standingOf(
-  { streamId, replica, incarnation, silentSeconds, isEnding }: TerminalLease,
+  { streamId, replica, runId, silentSeconds, isEnding }: TerminalLease,
   me: Reaper,
 ): Standing {
-  if (incarnation === me.incarnation) return me.streamIds.has(streamId) ? 'leased' : 'abandoned';
+  if (runId === me.runId) return me.streamIds.has(streamId) ? 'leased' : 'abandoned';
   const isOver = me.isSteady && silentSeconds > DEAD_AFTER_SECONDS;
   if (isOver) return 'abandoned';
   // A replica runs once, so its earlier runs are dead.
@@ -68,13 +68,13 @@ const endsWithItsTerminals = (session: string): boolean => /^(pane|user)-/.test(
  * the turn, a container may be searched twice, or only the next time.
  */
 export function isSearchedBy(
-  incarnation: string,
+  runId: string,
   dbId: string,
-  liveRuns: readonly string[],
+  liveRunIds: readonly string[],
   turn: number,
 ): boolean {
-  const runs = [...new Set([...liveRuns, incarnation])].sort();
-  return (Number.parseInt(dbId.slice(0, 8), 16) + turn) % runs.length === runs.indexOf(incarnation);
+  const runIds = [...new Set([...liveRunIds, runId])].sort();
+  return (Number.parseInt(dbId.slice(0, 8), 16) + turn) % runIds.length === runIds.indexOf(runId);
 }
 
 /**

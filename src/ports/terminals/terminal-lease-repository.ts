@@ -16,16 +16,16 @@ export interface TerminalLeaseRepository {
   /** Call it when it has ended in the container. Absent is success. */
   remove(streamIds: readonly string[]): Promise<void>;
   /** Marks this run as live. */
-  renew(incarnation: string): Promise<void>;
-  /** The runs that renewed within `silentSeconds`. */
+  renew(runId: string): Promise<void>;
+  /** The ids of the runs that renewed within `silentSeconds`. */
   liveRuns(silentSeconds: number): Promise<readonly string[]>;
   inContainer(dbId: string): Promise<readonly TerminalLease[]>;
   /**
    * Ids of containers with an orphaned terminal: of a run silent for this long, of an earlier run of `replica`, or of
-   * `run` itself and not in `streams`.
+   * this run and not in `streamIds`.
    */
   unattended(
-    by: { readonly replica: string; readonly incarnation: string; readonly streamIds: readonly string[] },
+    by: { readonly replica: string; readonly runId: string; readonly streamIds: readonly string[] },
     silentSeconds: number,
   ): Promise<readonly string[]>;
 }

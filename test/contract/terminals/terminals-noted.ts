@@ -150,14 +150,14 @@ export async function terminalLeasesContract(
       runtimeId: runtimeId ?? '',
       muxSession: 'pane-x',
       replica: randomUUID(),
-      incarnation: randomUUID(),
+      runId: randomUUID(),
       ...over,
     };
   };
 
   await t.test(`${name}: a lease exists from put to remove`, async (t) => {
     const lease = await aLease();
-    await leases.renew(lease.incarnation);
+    await leases.renew(lease.runId);
     await leases.put(lease);
     const { dbId, ...rest } = lease;
     const [found, ...more] = await leases.inContainer(dbId);
@@ -173,7 +173,7 @@ export async function terminalLeasesContract(
 
   await t.test(`${name}: a session's first lease differs from a later one`, async (t) => {
     const first = await aLease();
-    const later = { ...first, streamId: randomUUID(), incarnation: randomUUID() };
+    const later = { ...first, streamId: randomUUID(), runId: randomUUID() };
     const others = [
       { ...first, streamId: randomUUID(), muxSession: 'pane-y' },
       { ...first, streamId: randomUUID(), runtimeId: 'made-anew' },
@@ -192,10 +192,10 @@ export async function terminalLeasesContract(
     await leases.put(lease);
     const silent = async () => (await leases.inContainer(lease.dbId))[0]?.silentSeconds;
     t.equal(await silent(), Number.POSITIVE_INFINITY);
-    await leases.renew(lease.incarnation);
-    await silence(lease.incarnation, 100);
+    await leases.renew(lease.runId);
+    await silence(lease.runId, 100);
     t.ok(Math.abs(((await silent()) ?? 0) - 100) < 20);
-    await leases.renew(lease.incarnation);
+    await leases.renew(lease.runId);
     t.ok(((await silent()) ?? 100) < 20);
     await leases.remove([lease.streamId]);
   });
@@ -210,7 +210,7 @@ export async function terminalLeasesContract(
   });
 
   await t.test(`${name}: orphaned leases are found`, async (t) => {
-    const me = { replica: randomUUID(), incarnation: randomUUID() };
+    const me = { replica: randomUUID(), runId: randomUUID() };
     const [mine, lost, earlier, alive, dead, unheard] = [
       await aLease(me),
       await aLease(me),
@@ -221,8 +221,8 @@ export async function terminalLeasesContract(
     ];
     const all = [mine, lost, earlier, alive, dead, unheard];
     for (const lease of all) await leases.put(lease);
-    for (const lease of [mine, earlier, alive, dead]) await leases.renew(lease.incarnation);
-    await silence(dead.incarnation, 80);
+    for (const lease of [mine, earlier, alive, dead]) await leases.renew(lease.runId);
+    await silence(dead.runId, 80);
     const found = await leases.unattended({ ...me, streamIds: [mine.streamId] }, 75);
     const left = [lost, earlier, dead, unheard].map(({ dbId }) => dbId);
     t.same(found.filter((id) => all.some((one) => one.dbId === id)).sort(), left.sort());

@@ -149,7 +149,7 @@ t.test('a failed opening has the right close reason', async (t) => {
 });
 
 const HERE = 'container';
-const me: Reaper = { replica: 'r1', incarnation: 'r1-now', streamIds: new Set(['mine']), isSteady: true };
+const me: Reaper = { replica: 'r1', runId: 'r1-now', streamIds: new Set(['mine']), isSteady: true };
 const shaky: Reaper = { ...me, isSteady: false };
 
 const lease = (stream: string, over: Partial<TerminalLease> = {}): TerminalLease => ({
@@ -157,14 +157,14 @@ const lease = (stream: string, over: Partial<TerminalLease> = {}): TerminalLease
   runtimeId: HERE,
   muxSession: 'pane-a',
   replica: 'r2',
-  incarnation: 'r2-now',
+  runId: 'r2-now',
   isEnding: false,
   silentSeconds: 1,
   ...over,
 });
-const mine = lease('mine', { replica: 'r1', incarnation: 'r1-now' });
-const lostLease = lease('lost', { replica: 'r1', incarnation: 'r1-now' });
-const earlier = lease('earlier', { replica: 'r1', incarnation: 'r1-then' });
+const mine = lease('mine', { replica: 'r1', runId: 'r1-now' });
+const lostLease = lease('lost', { replica: 'r1', runId: 'r1-now' });
+const earlier = lease('earlier', { replica: 'r1', runId: 'r1-then' });
 const theirs = lease('theirs');
 const dead = lease('dead', { silentSeconds: DEAD_AFTER_SECONDS + 1 });
 

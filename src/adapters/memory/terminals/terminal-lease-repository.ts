@@ -6,8 +6,8 @@ import type {
 import type { MemoryState } from '../memory-state.ts';
 
 export function memoryTerminalLeases(state: MemoryState, clock: Clock): TerminalLeaseRepository {
-  const silentSeconds = ({ incarnation }: Pick<NewTerminalLease, 'incarnation'>): number => {
-    const seenAt = state.replicaRuns.get(incarnation);
+  const silentSeconds = ({ runId }: Pick<NewTerminalLease, 'runId'>): number => {
+    const seenAt = state.replicaRuns.get(runId);
     return seenAt === undefined
       ? Number.POSITIVE_INFINITY
       : (clock.now().getTime() - seenAt.getTime()) / 1_000;
@@ -26,11 +26,11 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
     async remove(streamIds) {
       state.terminalLeases = state.terminalLeases.filter(({ streamId }) => !streamIds.includes(streamId));
     },
-    async renew(incarnation) {
-      state.replicaRuns.set(incarnation, clock.now());
+    async renew(runId) {
+      state.replicaRuns.set(runId, clock.now());
     },
     liveRuns: async (seconds) =>
-      [...state.replicaRuns.keys()].filter((incarnation) => silentSeconds({ incarnation }) <= seconds),
+      [...state.replicaRuns.keys()].filter((runId) => silentSeconds({ runId }) <= seconds),
     inContainer: async (dbId) =>
       state.terminalLeases
         .filter((lease) => lease.dbId === dbId)
@@ -38,9 +38,9 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
           ...lease,
           silentSeconds: silentSeconds(lease),
         })),
-    async unattended({ replica, incarnation, streamIds }, seconds) {
+    async unattended({ replica, runId, streamIds }, seconds) {
       const isLeft = (lease: NewTerminalLease): boolean =>
-        lease.incarnation === incarnation
+        lease.runId === runId
           ? !streamIds.includes(lease.streamId)
           : lease.replica === replica || silentSeconds(lease) > seconds;
       return [...new Set(state.terminalLeases.filter(isLeft).map(({ dbId }) => dbId))];

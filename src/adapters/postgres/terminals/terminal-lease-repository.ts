@@ -13,11 +13,11 @@ export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
 });
 
 const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
-  async put({ streamId, dbId, runtimeId, muxSession, replica, incarnation }) {
+  async put({ streamId, dbId, runtimeId, muxSession, replica, runId }) {
     const row = { stream: streamId, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
       .insertInto('terminal_holds')
-      .values({ ...row, replica, run: incarnation })
+      .values({ ...row, replica, run: runId })
       .returning(({ not, exists, selectFrom }) =>
         not(
           exists(
@@ -42,11 +42,11 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
     await db.deleteFrom('terminal_holds').where('stream', '=', isOne).execute();
   },
 
-  async renew(incarnation) {
+  async renew(runId) {
     const seen = { seen_at: sql<Date>`now()` };
     await db
       .insertInto('replica_runs')
-      .values({ run: incarnation, ...seen })
+      .values({ run: runId, ...seen })
       .onConflict((conflict) => conflict.column('run').doUpdateSet(seen))
       .execute();
     const oldest = sql<Date>`now() - make_interval(secs => ${FORGOTTEN_SECONDS})`;
@@ -63,7 +63,7 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inConta
       .selectFrom('replica_runs')
       .select('run')
       .where('seen_at', '>=', oldest)
-      .$call(allAs(({ run: incarnation }) => incarnation));
+      .$call(allAs((row) => row.run));
   },
 
   async inContainer(dbId) {
@@ -77,12 +77,12 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inConta
     return rows.map((row) => ({
       ...leaseFields(row),
       streamId: row.stream,
-      incarnation: row.run,
+      runId: row.run,
       silentSeconds: row.silent ?? Number.POSITIVE_INFINITY,
     }));
   },
 
-  async unattended({ replica, incarnation, streamIds }, silentSeconds) {
+  async unattended({ replica, runId, streamIds }, silentSeconds) {
     const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
     return await db
       .selectFrom('terminal_holds as h')
@@ -91,13 +91,10 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'liveRuns' | 'inConta
       .distinct()
       .where((is) =>
         is.or([
+          is.and([is('h.run', '=', runId), is('h.stream', '<>', sql<string>`all(${streamIds}::uuid[])`)]),
+          is.and([is('h.run', '<>', runId), is('h.replica', '=', replica)]),
           is.and([
-            is('h.run', '=', incarnation),
-            is('h.stream', '<>', sql<string>`all(${streamIds}::uuid[])`),
-          ]),
-          is.and([is('h.run', '<>', incarnation), is('h.replica', '=', replica)]),
-          is.and([
-            is('h.run', '<>', incarnation),
+            is('h.run', '<>', runId),
             is.or([is('r.seen_at', 'is', null), is('r.seen_at', '<', oldest)]),
           ]),
         ]),

@@ -47,7 +47,7 @@ export function wireTerminals(
       log,
       monotonicMs,
       engine: { backend, runtime, screens: xtermScreens },
-      me: { replica: options.replica, incarnation: randomUUID() },
+      me: { replica: options.replica, runId: randomUUID() },
       observer: tapes.forTerminals,
     },
     options.connections.terminalOpening,

@@ -6,7 +6,7 @@ import type {
 } from '../../../ports/terminals/terminal-lease-repository.ts';
 
 /** A process: a replica, and one of its starts. */
-export type Incarnation = { readonly replica: string; readonly incarnation: string };
+export type ReplicaRun = { readonly replica: string; readonly runId: string };
 
 /** A session in a container. */
 type At = Pick<NewTerminalLease, 'dbId' | 'runtimeId' | 'muxSession'>;
@@ -53,14 +53,14 @@ function leaseRenewals(renewLease: () => Promise<void>, monotonicMs: () => numbe
 /** Records this process's terminals in containers, from before they open until they have ended. */
 export function terminalLeases(
   repository: TerminalLeaseRepository,
-  me: Incarnation,
+  me: ReplicaRun,
   monotonicMs: () => number,
 ) {
   const mine = new Map<string, At & { isEnding: boolean }>();
-  const { begin, ...renewals } = leaseRenewals(() => repository.renew(me.incarnation), monotonicMs);
+  const { begin, ...renewals } = leaseRenewals(() => repository.renew(me.runId), monotonicMs);
   /** A process that is ending one ends its session itself if it is the last. */
-  const isTheirs = ({ incarnation, silentSeconds, isEnding }: TerminalLease): boolean =>
-    incarnation !== me.incarnation && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
+  const isTheirs = ({ runId, silentSeconds, isEnding }: TerminalLease): boolean =>
+    runId !== me.runId && silentSeconds <= DEAD_AFTER_SECONDS && !isEnding;
   // Hundreds may end at once, and each asks twice.
   const leasesIn = batchedLookup(async (dbIds) => {
     const found = dbIds.map(async (id) => [id, await repository.inContainer(id)] as const);

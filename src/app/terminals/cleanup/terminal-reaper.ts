@@ -48,7 +48,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   async function pass(): Promise<void> {
     const by = {
       replica: leases.replica,
-      incarnation: leases.incarnation,
+      runId: leases.runId,
       streamIds: [...leases.streamIds()],
     };
     const unattended = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
@@ -69,7 +69,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   async function dueForSearch(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
     if (!leases.isSteady() || (cleanedAllMs !== null && nowMs - cleanedAllMs < CLEAN_ALL_MS)) return [];
-    const [rows, runs] = await Promise.all([
+    const [rows, liveRunIds] = await Promise.all([
       containers.listAllLive(),
       leaseRepository.liveRuns(DEAD_AFTER_SECONDS),
     ]);
@@ -78,7 +78,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     cleanedAllMs = nowMs;
     const turn = Math.floor(clock.now().getTime() / CLEAN_ALL_MS);
     const running = rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
-    const share = running.filter((dbId) => isFirst || isSearchedBy(leases.incarnation, dbId, runs, turn));
+    const share = running.filter((dbId) => isFirst || isSearchedBy(leases.runId, dbId, liveRunIds, turn));
     return [...missed, ...share];
   }
 
@@ -91,8 +91,8 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     if (!isUnattended && seen.marks.length + seen.sessions.length === 0) return;
     // After the leases: a terminal opened in between has its lease before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
-    const { replica, incarnation } = leases;
-    const me = { replica, incarnation, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
+    const { replica, runId } = leases;
+    const me = { replica, runId, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
     const { marks, sessions, forget } = decideReaping(seen, inContainer, handle?.runtimeId ?? null, me);
     if (handle !== null) {
       if (marks.length + sessions.length > 0)

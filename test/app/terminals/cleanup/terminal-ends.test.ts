@@ -86,7 +86,7 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
 
 /** A process on the shared storage. `retries`: how often an end is retried. */
 function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: number) {
-  const me = { replica: randomUUID(), incarnation: randomUUID() };
+  const me = { replica: randomUUID(), runId: randomUUID() };
   const repository = storage.repositories.terminalLeases;
   const leases = terminalLeases(repository, me, () => 0);
   const retryAfterMs = Array.from({ length: retries }, () => 1);
