@@ -8,9 +8,9 @@ import type { AuditRecordsTable, Db } from './schema/database-schema.ts';
 export const postgresAudit = (db: Db): AuditLog => ({
   async append(...entries) {
     if (entries.length === 0) return;
-    const rows = entries.map((entry) => ({
-      ...(entry.id === undefined ? {} : { id: entry.id }),
-      ...contentColumns(entry),
+    const rows = entries.map(({ id, ...content }) => ({
+      ...(id === undefined ? {} : { id }),
+      ...contentColumns(content),
     }));
     await db
       .insertInto('audit_records')

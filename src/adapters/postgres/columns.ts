@@ -35,14 +35,8 @@ function writer<Names extends string>(lists: readonly string[]) {
   };
 }
 
-/** Returns a writer of exactly these properties of a value, which has all of them. */
-export function toColumns<List extends string>(...lists: readonly List[]) {
-  const write = writer<Words<List>>(lists);
-  return <Value extends { readonly [Name in Words<List>]: unknown }>(value: Value) => write(value);
-}
-
 /** Returns a writer of a value with these properties alone: a new one that the list lacks does not compile. */
-export function toAllColumns<List extends string>(...lists: readonly List[]) {
+export function toColumns<List extends string>(...lists: readonly List[]) {
   const write = writer<Words<List>>(lists);
   return <Value extends { readonly [Name in Words<List>]: unknown }>(
     value: Value & { readonly [Name in Exclude<keyof Value, Words<List>>]: never },

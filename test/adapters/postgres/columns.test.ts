@@ -1,10 +1,5 @@
 import t from 'tap';
-import {
-  fromColumns,
-  toAllColumns,
-  toChangedColumns,
-  toColumns,
-} from '../../../src/adapters/postgres/columns.ts';
+import { fromColumns, toChangedColumns, toColumns } from '../../../src/adapters/postgres/columns.ts';
 
 type Thing = { readonly id: string; readonly layerMb: number | null; readonly forkIds: readonly string[] };
 
@@ -18,11 +13,8 @@ t.test('a value is read from the columns of its properties, and from no others',
 
 t.test('a value is written to the columns of its properties, and to no others', async (t) => {
   const write = toColumns('id layerMb', 'forkIds');
-  t.strictSame(write({ id: 'a', layerMb: 1, forkIds: ['b'], other: 'c' }), {
-    id: 'a',
-    layer_mb: 1,
-    fork_ids: ['b'],
-  });
+  const wider: Thing = Object.assign({ other: 'c' }, THING);
+  t.strictSame(write(wider), { id: 'a', layer_mb: null, fork_ids: ['b'] });
   t.not(write(THING).fork_ids, THING.forkIds, 'a row may be changed, a value may not');
 });
 
@@ -35,19 +27,16 @@ t.test('lists that do not fit a value do not compile', async (t) => {
   const change: Partial<Thing> = {};
   const row = { id: 'a' };
   const wrong = () => [
-    // @ts-expect-error a name that the value does not have
-    toColumns('id layerMbb')(THING),
     // @ts-expect-error a property that may be absent
-    toColumns('id layerMb')(change),
+    toColumns('id layerMb forkIds')(change),
     // @ts-expect-error a property that is not in the list
-    toAllColumns('id layerMb')(THING),
+    toColumns('id layerMb')(THING),
     // @ts-expect-error a name that the value does not have
-    toAllColumns('id layerMb forkIds other')(THING),
+    toColumns('id layerMb forkIds other')(THING),
     // @ts-expect-error a name that the change does not have
     toChangedColumns('id layerMbb')(change),
     // @ts-expect-error a column that the row does not have
     fromColumns('id layerMb')(row),
   ];
-  t.strictSame(toAllColumns('id layerMb', 'forkIds')(THING), { id: 'a', layer_mb: null, fork_ids: ['b'] });
   t.type(wrong, 'function');
 });

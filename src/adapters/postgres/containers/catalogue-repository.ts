@@ -123,14 +123,14 @@ const toTier = (row: TierRow): Tier => ({
 
 const tierColumns = toColumns(TIER, USE_LIMITS);
 
-const fromTier = (tier: Tier): TierRow => ({
+const fromTier = ({ memoryMb, cpuMillicores, diskMb, ...tier }: Tier): TierRow => ({
   ...tierColumns(tier),
-  min_memory_mb: tier.memoryMb.min,
-  max_memory_mb: tier.memoryMb.max,
-  min_cpu_millicores: tier.cpuMillicores.min,
-  max_cpu_millicores: tier.cpuMillicores.max,
-  min_disk_mb: tier.diskMb.min,
-  max_disk_mb: tier.diskMb.max,
+  min_memory_mb: memoryMb.min,
+  max_memory_mb: memoryMb.max,
+  min_cpu_millicores: cpuMillicores.min,
+  max_cpu_millicores: cpuMillicores.max,
+  min_disk_mb: diskMb.min,
+  max_disk_mb: diskMb.max,
 });
 
 const toRole: (row: Selectable<RolesTable>) => Role = fromColumns('key label packages script');

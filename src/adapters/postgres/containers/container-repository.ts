@@ -9,7 +9,7 @@ import {
   type NewContainer,
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
-import { fromColumns, toAllColumns } from '../columns.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
 import { resourceColumns, toResources } from '../shared-columns.ts';
@@ -177,7 +177,7 @@ export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, re
   }
 }
 
-const containerColumns = toAllColumns('dbId ownerId name imageKey image shell role node volume');
+const containerColumns = toColumns('dbId ownerId name imageKey image shell role node volume');
 
 const toRow = ({ resources, env, diskQuota, ...container }: NewContainer) => ({
   ...containerColumns(container),

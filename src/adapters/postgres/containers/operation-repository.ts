@@ -4,7 +4,7 @@ import type {
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
-import { fromColumns, toAllColumns, toChangedColumns } from '../columns.ts';
+import { fromColumns, toChangedColumns, toColumns } from '../columns.ts';
 import type { OperationsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { originColumns, toOrigin } from '../shared-columns.ts';
@@ -110,7 +110,7 @@ const mine = (db: Db, id: string, owner: string) =>
 const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
-const operationColumns = toAllColumns(
+const operationColumns = toColumns(
   'id dbId kind phase carryOver verified unfitted volumeKept freshRuntimeId measured requestedBy reason leaseOwner',
 );
 

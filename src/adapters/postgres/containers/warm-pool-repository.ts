@@ -107,9 +107,9 @@ const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>
 
 const memberColumns = toColumns('dbId node image imageId volume');
 
-const toRow = (member: NewMember) => ({
+const toRow = ({ resources, ...member }: NewMember) => ({
   ...memberColumns(member),
-  ...resourceColumns(member.resources),
+  ...resourceColumns(resources),
   state: 'making' as const,
 });
 

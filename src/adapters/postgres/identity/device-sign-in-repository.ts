@@ -73,9 +73,9 @@ export const postgresDeviceSignIns = (db: Db): DeviceSignInRepository => ({
 
 const deviceSignInColumns = toColumns('deviceHash userCodeHash machine');
 
-const toRow = (signIn: NewDeviceSignIn, lifeMinutes: number) => ({
+const toRow = ({ origin, ...signIn }: NewDeviceSignIn, lifeMinutes: number) => ({
   ...deviceSignInColumns(signIn),
-  ...originColumns(signIn.origin),
+  ...originColumns(origin),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 

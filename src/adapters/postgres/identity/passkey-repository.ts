@@ -7,10 +7,10 @@ import type { PasskeysTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
 
 export const postgresPasskeys = (db: Db): PasskeyRepository => ({
-  insert: (passkey) =>
+  insert: ({ transports, ...passkey }) =>
     db
       .insertInto('passkeys')
-      .values({ ...passkeyColumns(passkey), transports: JSON.stringify(passkey.transports) })
+      .values({ ...passkeyColumns(passkey), transports: JSON.stringify(transports) })
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returningAll()
       .$call(firstAs(toPasskey)),

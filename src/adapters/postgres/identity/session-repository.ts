@@ -11,7 +11,7 @@ import type {
   SessionRepository,
   SessionWithUser,
 } from '../../../ports/identity/session-repository.ts';
-import { fromColumns } from '../columns.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
 import { toUseLimits } from '../shared-columns.ts';
@@ -84,21 +84,19 @@ const sessionReads = (
 });
 
 /** The clock of a provider may be ahead. */
-const signedInAt = ({ signedInAt: at }: NewSession) =>
+const signInTime = (at: NewSession['signedInAt']) =>
   at === null ? null : at === undefined ? sql<Date>`now()` : sql<Date>`least(${at}::timestamptz, now())`;
 
 const sessionChanges = (
   db: Db,
 ): Pick<SessionRepository, 'insert' | 'touch' | 'confirm' | 'revoke' | 'revokeOthers'> => ({
-  insert: (session) =>
+  insert: ({ signedInAt, barredUntil, ...session }) =>
     db
       .insertInto('sessions')
       .values({
-        user_id: session.userId,
-        ip_address: session.ipAddress,
-        user_agent: session.userAgent,
-        signed_in_at: signedInAt(session),
-        barred_until: session.barredUntil ?? null,
+        ...sessionColumns(session),
+        signed_in_at: signInTime(signedInAt),
+        barred_until: barredUntil ?? null,
         expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
       })
       .returningAll()
@@ -178,6 +176,8 @@ async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly
     },
   }));
 }
+
+const sessionColumns = toColumns('userId ipAddress userAgent');
 
 const toSession: (row: Selectable<SessionsTable>) => UserSession = fromColumns(
   'id userId createdAt lastSeenAt expiresAt ipAddress userAgent revokedAt revokedReason',

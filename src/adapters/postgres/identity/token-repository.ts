@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiToken, TokenEnd } from '../../../domain/identity/token.ts';
 import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
-import { fromColumns, toAllColumns } from '../columns.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { ApiTokensTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, unnested } from '../sql.ts';
@@ -128,7 +128,7 @@ async function revokeDescendants(db: Db, id: string, reason: TokenEnd): Promise<
   return rows.map(toToken);
 }
 
-const tokenColumns = toAllColumns(
+const tokenColumns = toColumns(
   'userId name hash prefix scopes',
   'parentId depth containers maxUses usesLeft',
 );

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
 import type { UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
-import { fromColumns, toAllColumns } from '../columns.ts';
+import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, clockNow, firstAs, run } from '../sql.ts';
@@ -142,7 +142,7 @@ const withPassword = (row: Selectable<UsersTable> & { readonly now: Date }): Use
   now: row.now,
 });
 
-const userColumns = toAllColumns('email username passwordHash role tier guestUntil endsAt');
+const userColumns = toColumns('email username passwordHash role tier guestUntil endsAt');
 
 export const toUser: (row: Selectable<UsersTable>) => User = fromColumns(
   'id email username role tier createdAt disabledAt guestUntil endsAt',

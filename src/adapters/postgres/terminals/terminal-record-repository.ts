@@ -133,10 +133,10 @@ const ordered = <T extends { readonly id: string }>(records: readonly T[]): T[] 
 
 const recordColumns = toColumns('id userId connectionId muxSession owner cols rows client ipAddress replica');
 
-const toRow = (record: NewTerminalRecord) => ({
+const toRow = ({ key, dbId, ...record }: NewTerminalRecord) => ({
   ...recordColumns(record),
-  terminal_key: record.key,
-  container_id: record.dbId,
+  terminal_key: key,
+  container_id: dbId,
 });
 
 const recordFields = fromColumns(

@@ -99,10 +99,10 @@ const snapshotColumns = toColumns(
   'volume layerMb volumeMb forkIds',
 );
 
-const toRow = (snapshot: NewSnapshot) => ({
+const toRow = ({ resources, labels, ...snapshot }: NewSnapshot) => ({
   ...snapshotColumns(snapshot),
-  ...resourceColumns(snapshot.resources),
-  labels: JSON.stringify(snapshot.labels),
+  ...resourceColumns(resources),
+  labels: JSON.stringify(labels),
 });
 
 const measuredColumns = toChangedColumns('layerImage layerMb volumeMb');
