@@ -1,15 +1,12 @@
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
-import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import { urlOf as engineUrlOf } from '../../../src/adapters/swarm/client/node-address.ts';
-import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
 import { swarmHealth } from '../../../src/adapters/swarm/insight/swarm-health.ts';
 import { onHostOf } from '../../../src/adapters/swarm/network/node-host.ts';
-import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
-import { standInSwarm } from '../../support/swarm/stand-in.ts';
+import { runtimeOn, type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
 const TOOLS = 'registry.example/tools:1';
@@ -27,33 +24,19 @@ const nodeTwo = (ID: string, State = 'ready') => ({
   },
 });
 
-type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
-
-const urlOf = ({ address }: StandIn): string => `http://127.0.0.1:${address.port}`;
-
 function runtimeAt(
   one: StandIn,
-  two: StandIn,
+  { url: template }: StandIn,
   toolsImage: string | null,
-  byNode: Readonly<Record<string, string>> = { [FIRST]: urlOf(one) },
+  byNode: Readonly<Record<string, string>> = { [FIRST]: one.url },
 ) {
-  const swarm = openSwarm(dockerAt(one.address), {
-    instanceId: 'an-installation',
-    node: 'local',
-    disk: COUNTED,
-    toolsImage,
-    addresses: { template: urlOf(two), byNode, certPath: null },
-    processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
-    patience: { startSeconds: 10, endSeconds: 10 },
-  });
-  return { ...swarmRuntime(swarm), nodes: swarm.nodes, swarm };
+  const patience = { startSeconds: 10, endSeconds: 10 };
+  return runtimeOn(one, { toolsImage, addresses: { template, byNode, certPath: null }, patience });
 }
 
 /** A swarm of two nodes: the larger one is the manager. */
 async function scene(t: Test, toolsImage: string | null = null) {
-  const one = await standInSwarm(FIRST);
-  const two = await standInSwarm(SECOND);
-  t.teardown(async () => await Promise.all([one.close(), two.close()]));
+  const [one, two] = [await standInSwarm(t, FIRST), await standInSwarm(t, SECOND)];
   one.otherNodes.push(nodeTwo(SECOND));
   /** As a process that starts now. */
   const open = (other = two) => runtimeAt(one, other, toolsImage);
@@ -99,8 +82,7 @@ t.test('a volume is found on the machine that is another node now', async (t) =>
   const handle = await runtime.create(spec);
   one.behaviour.missingImage = null;
 
-  const again = await standInSwarm('n3n3n3n3n3n3n3n3n3n3n3n3n');
-  t.teardown(again.close);
+  const again = await standInSwarm(t, 'n3n3n3n3n3n3n3n3n3n3n3n3n');
   for (const [name, volume] of two.volumes) again.volumes.set(name, volume);
   one.otherNodes.splice(0, 1, nodeTwo('n3n3n3n3n3n3n3n3n3n3n3n3n'));
   const now = open(again);
@@ -134,7 +116,7 @@ t.test('no container starts on a node without its rules', async (t) => {
   const rejoin = async () => {
     one.behaviour.joins += 1;
     await eventually(
-      async () => (await runtime.nodes.list())[0]?.Version?.Index,
+      async () => (await runtime.swarm.nodes.list())[0]?.Version?.Index,
       (index) => index === one.behaviour.joins,
     );
   };
@@ -161,10 +143,8 @@ t.test('no container starts on a node without its rules', async (t) => {
 t.test('work on a node is done by its own engine, whichever manager answers for the swarm', async (t) => {
   const { one, spec } = await scene(t);
   // Behind the address of the manager may be another one tomorrow.
-  const itself = await standInSwarm(FIRST);
-  t.teardown(itself.close);
-  const byNode = { [FIRST]: urlOf(itself) };
-  await runtimeAt(one, itself, null, byNode).create(spec);
+  const itself = await standInSwarm(t, FIRST);
+  await runtimeAt(one, itself, null, { [FIRST]: itself.url }).create(spec);
   t.same([one.services.size, one.volumes.size, itself.volumes.size], [1, 0, 1]);
 });
 

@@ -1,13 +1,9 @@
 import t, { type Test } from 'tap';
-import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
-import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
-import type { Service, Task } from '../../../src/adapters/swarm/client/objects.ts';
-import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
 import { hasEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
-import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
-import { standInSwarm } from '../../support/swarm/stand-in.ts';
+import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
 
@@ -15,32 +11,28 @@ const PATIENT = { startSeconds: 10, endSeconds: 10 };
 const HASTY = { startSeconds: 0.3, endSeconds: 0.3 };
 
 async function scene(t: Test, patience = PATIENT) {
-  const swarm = await standInSwarm();
-  t.teardown(swarm.close);
+  const swarm = await standInSwarm(t);
   /** Of another process, which knows nothing yet. */
-  const another = () =>
-    swarmRuntime(
-      openSwarm(dockerAt(swarm.address), {
-        instanceId: 'an-installation',
-        node: 'local',
-        addresses: { template: `http://127.0.0.1:${swarm.address.port}`, byNode: {}, certPath: null },
-        disk: COUNTED,
-        processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
-        toolsImage: null,
-        patience,
-      }),
-    );
+  const another = () => runtimeOn(swarm, { patience });
   const spec = aSpec(IMAGE, { env: { GIVEN: 'a {{.Node.ID}}' } });
   return { ...swarm, runtime: another(), another, spec };
 }
 
-const onlyService = (services: ReadonlyMap<string, unknown>) =>
-  [...services.values()][0] as {
-    readonly Spec: {
-      readonly Mode: { readonly Replicated: { readonly Replicas: number } };
-      readonly TaskTemplate: { readonly ForceUpdate: number };
-    };
-  };
+/** One that has been started. */
+async function started(t: Test, patience = PATIENT) {
+  const made = await scene(t, patience);
+  const handle = await made.runtime.create(made.spec);
+  await made.runtime.start(handle);
+  return { ...made, handle };
+}
+
+const onlyService = (services: ReadonlyMap<string, Service>) => [...services.values()][0] as Service;
+
+/** Changes the first service from outside. */
+function change(services: Map<string, Service>, to: (spec: ServiceSpec) => Partial<ServiceSpec>): void {
+  const service = onlyService(services);
+  services.set(service.Spec.Name, { ...service, Spec: { ...service.Spec, ...to(service.Spec) } });
+}
 
 t.test('a container is a service without a task, pinned to the node of its volume', async (t) => {
   const { runtime, spec, services, volumes, configs, tasks } = await scene(t);
@@ -158,13 +150,9 @@ t.test('a service counts as ended when its last task ended, or never came', asyn
 });
 
 t.test('no task is made while an earlier one may still run', async (t) => {
-  const { runtime, spec, services, tasks } = await scene(t, HASTY);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, handle, services, tasks } = await started(t, HASTY);
   // Scaled down from outside; its node has not reported the end.
-  const [name = '', service] = [...services][0] ?? [];
-  if (service === undefined) throw new Error('no service');
-  services.set(name, { ...service, Spec: { ...service.Spec, Mode: { Replicated: { Replicas: 0 } } } });
+  change(services, () => ({ Mode: { Replicated: { Replicas: 0 } } }));
   await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
   t.equal(tasks.length, 1);
 });
@@ -196,9 +184,7 @@ function reported(tasks: Task[], State: string, DesiredState: string): void {
 }
 
 t.test('a task that is being ended is no start, and is waited for', async (t) => {
-  const { runtime, spec, tasks, end } = await scene(t);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, handle, tasks, end } = await started(t);
   // As after the return of a node that was lost for minutes.
   reported(tasks, 'running', 'shutdown');
   t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
@@ -218,9 +204,7 @@ t.test('a task that is being ended is no start, and is waited for', async (t) =>
 });
 
 t.test('what became of a task of a node that was away for a day, the node knows', async (t) => {
-  const { runtime, spec, tasks, containers } = await scene(t, HASTY);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, handle, tasks, containers } = await started(t, HASTY);
   reported(tasks, 'orphaned', 'shutdown');
   t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
   await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
@@ -231,9 +215,7 @@ t.test('what became of a task of a node that was away for a day, the node knows'
 });
 
 t.test('a service whose task the swarm has forgotten is asked for another', async (t) => {
-  const { runtime, spec, services, tasks, containers } = await scene(t);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, handle, services, tasks, containers } = await started(t);
   tasks.length = 0;
   containers.length = 0;
   t.match(await runtime.observe(handle), { kind: 'stopped' });
@@ -254,10 +236,7 @@ t.test('a label that was changed from outside hides one container, not all', asy
   const { runtime, spec, services } = await scene(t);
   await runtime.create(spec);
   const other = await runtime.create(aSpec(IMAGE));
-  const [name = '', service] = [...services][0] ?? [];
-  if (service === undefined) throw new Error('no service');
-  const Labels = { ...service.Spec.Labels, 'berth.resources': '{' };
-  services.set(name, { ...service, Spec: { ...service.Spec, Labels } });
+  change(services, ({ Labels }) => ({ Labels: { ...Labels, 'berth.resources': '{' } }));
   t.match(await runtime.list(), [{ handle: other }]);
 });
 
@@ -279,8 +258,7 @@ t.test('a start names the image that its node has now', async (t) => {
 });
 
 t.test('another generation does not start beside a running one', async (t) => {
-  const { runtime, spec, tasks } = await scene(t);
-  await runtime.start(await runtime.create(spec));
+  const { runtime, spec, tasks } = await started(t);
   const next = await runtime.create({ ...spec, generation: 2 });
   await t.rejects(runtime.start(next), { name: 'RuntimeFailure', message: /another container/ });
   t.equal(tasks.length, 1);
@@ -308,9 +286,7 @@ t.test('a container does not run unless it is seen to gain no privileges', async
 });
 
 t.test('new limits are those of the running container, and of its next start', async (t) => {
-  const { runtime, spec, tasks, containers } = await scene(t);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, spec, handle, tasks, containers } = await started(t);
   await runtime.resize(handle, { ...spec.resources, memoryMb: 256 });
   t.equal(tasks.length, 1, 'in place');
   t.equal(containers.find(({ State }) => State === 'running')?.Memory, 256 * 1024 ** 2);
@@ -320,9 +296,7 @@ t.test('new limits are those of the running container, and of its next start', a
 });
 
 t.test('a volume is removed only without a container, and its record last', async (t) => {
-  const { runtime, spec, volumes, configs } = await scene(t);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { runtime, spec, handle, volumes, configs } = await started(t);
   await t.rejects(runtime.removeVolume(spec.volume), { name: 'RuntimeFailure' });
   await runtime.remove(handle);
   t.match(await runtime.observe(handle), { kind: 'gone' });

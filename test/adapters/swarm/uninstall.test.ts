@@ -2,13 +2,10 @@ import t, { type Test } from 'tap';
 import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
 import { BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { removeFirewall } from '../../../src/adapters/docker/network/firewall.ts';
-import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
-import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
 import { configName } from '../../../src/adapters/swarm/network/node-networks.ts';
-import { openSwarm } from '../../../src/adapters/swarm/swarm.ts';
 import { swarmLeftovers } from '../../../src/adapters/swarm/uninstall/swarm-leftovers.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { standInSwarm } from '../../support/swarm/stand-in.ts';
+import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
 
@@ -25,21 +22,12 @@ const nodeTwo = (State: string, more = {}) => ({
 
 /** A swarm of one node with containers of an installation. */
 async function scene(t: Test) {
-  const one = await standInSwarm(FIRST);
-  t.teardown(one.close);
+  const one = await standInSwarm(t, FIRST);
   const docker = dockerAt(one.address);
-  const template = `http://127.0.0.1:${one.address.port}`;
+  const { url: template } = one;
   const addresses = { template, byNode: {}, certPath: null };
   const install = async (instanceId: string) => {
-    const swarm = openSwarm(docker, {
-      instanceId,
-      node: 'local',
-      addresses,
-      disk: COUNTED,
-      processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
-      toolsImage: null,
-    });
-    const runtime = swarmRuntime(swarm);
+    const runtime = runtimeOn(one, { instanceId });
     await runtime.start(await runtime.create(aSpec(IMAGE)));
     return runtime;
   };

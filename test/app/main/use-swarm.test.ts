@@ -7,14 +7,10 @@ import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { aFolder } from '../../support/folder.ts';
 import { eventually } from '../../support/patience.ts';
-import { standInSwarm } from '../../support/swarm/stand-in.ts';
+import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 /** Uses a swarm by its manager. */
-async function use(
-  t: Test,
-  { address: { host, port } }: Awaited<ReturnType<typeof standInSwarm>>,
-  dataDir: string,
-) {
+async function use(t: Test, { address: { host, port } }: StandIn, dataDir: string) {
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
     BERTH_DATA_DIR: dataDir,
@@ -46,8 +42,7 @@ async function use(
 }
 
 t.test('containers in a cluster keep a swarm from being used in its stead', async (t) => {
-  const swarm = await standInSwarm();
-  t.teardown(swarm.close);
+  const swarm = await standInSwarm(t);
   const dataDir = aFolder(t);
   await addRecord(dataDir, { kind: 'kubernetes', endpoint: 'https://10.0.0.1' });
   const { parts, runtime } = await use(t, swarm, dataDir);
@@ -62,8 +57,7 @@ t.test('containers in a cluster keep a swarm from being used in its stead', asyn
 });
 
 t.test('a manager that is none yet is tried again, and then used', async (t) => {
-  const swarm = await standInSwarm();
-  t.teardown(swarm.close);
+  const swarm = await standInSwarm(t);
   const { host, port } = swarm.address;
   const dataDir = aFolder(t);
   swarm.behaviour.isManager = false;

@@ -19,8 +19,7 @@ import { standInSwarm } from '../../support/swarm/stand-in.ts';
 const NOWHERE = 'tcp://127.0.0.1:1';
 
 async function aSwarm(t: Test, nodeId: string) {
-  const swarm = await standInSwarm(nodeId);
-  t.teardown(swarm.close);
+  const swarm = await standInSwarm(t, nodeId);
   return { ...swarm, endpoint: `tcp://127.0.0.1:${swarm.address.port}` };
 }
 

@@ -2,6 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Test } from 'tap';
+import { dockerAt } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { COUNTED } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import { swarmRuntime } from '../../../src/adapters/swarm/containers/container-runtime.ts';
+import { openSwarm, type SwarmSettings } from '../../../src/adapters/swarm/swarm.ts';
 import { type Answer, type Route, routesOf } from './stand-in-routes.ts';
 import { NODE, type SwarmState, swarmState } from './stand-in-state.ts';
 
@@ -35,8 +40,10 @@ function runProgram({ execs, behaviour }: SwarmState, socket: Duplex, head: Buff
   });
 }
 
-/** A swarm of one node that answers Docker's API. What it cannot show is tested on real swarms. */
-export async function standInSwarm(nodeId = NODE) {
+export type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
+
+/** A swarm of one node that answers Docker's API until `t` ends. What it cannot show is tested on real swarms. */
+export async function standInSwarm(t: Pick<Test, 'teardown'>, nodeId = NODE) {
   const state = swarmState(nodeId);
   const routes = routesOf(state);
   const server = createServer((request, response) => void reply(routes, request, response));
@@ -48,14 +55,25 @@ export async function standInSwarm(nodeId = NODE) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return {
-    ...state,
-    address: { host: '127.0.0.1', port, tls: null },
-    close: async (): Promise<void> => {
-      server.closeAllConnections();
-      for (const program of programs) program.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  t.teardown(async () => {
+    server.closeAllConnections();
+    for (const program of programs) program.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  return { ...state, address: { host: '127.0.0.1', port, tls: null }, url: `http://127.0.0.1:${port}` };
+}
+
+/** An installation's runtime on such a swarm, as in a process that starts now. */
+export function runtimeOn({ address, url }: StandIn, over: Partial<SwarmSettings> = {}) {
+  const swarm = openSwarm(dockerAt(address), {
+    instanceId: 'an-installation',
+    node: 'local',
+    addresses: { template: url, byNode: {}, certPath: null },
+    disk: COUNTED,
+    processLimits: { nofile: 1024, sigpending: 1024, msgqueue: 1024, memlock: 1024 },
+    toolsImage: null,
+    ...over,
+  });
+  return { ...swarmRuntime(swarm), swarm };
 }
