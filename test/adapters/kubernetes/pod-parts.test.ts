@@ -4,19 +4,15 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { FILL_ACCOUNTS } from '../../../src/adapters/kubernetes/containers/pod-accounts.ts';
 import { podState } from '../../../src/adapters/kubernetes/containers/pod-states.ts';
-import { aSpec } from '../../support/engine/container.ts';
-import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
+import { startedIn } from '../../support/kubernetes/cluster-runtime.ts';
 
 const toolsImage = 'registry.example/base:1';
 
 t.test(
   'an image without tmux gets it from the base image, confined like everything in its Pod',
   async (t) => {
-    const { cluster, runtime, image } = await clusterScene(t, { toolsImage });
-    cluster.node.images.add(toolsImage);
-    const spec = aSpec(image);
-    await runtime.start(await runtime.create(spec));
-    const { initContainers, containers, volumes } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+    const { pod } = await startedIn(t, { toolsImage });
+    const { initContainers, containers, volumes } = pod()['spec'];
     const fills = initContainers.find(({ name }: { name: string }) => name === 'tools');
     t.match(fills, { image: toolsImage, volumeMounts: [{ name: 'tools', mountPath: '/opt/berth' }] });
     t.same(fills.securityContext, containers[0].securityContext);
@@ -31,10 +27,7 @@ t.test(
 
 t.test('the base image itself needs none, and others have none without it', async (t) => {
   for (const given of [{ toolsImage: 'registry.example/box:1' }, { toolsImage: null }]) {
-    const { cluster, runtime, image } = await clusterScene(t, given);
-    const spec = aSpec(image);
-    await runtime.start(await runtime.create(spec));
-    const { initContainers, volumes } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+    const { initContainers, volumes } = (await startedIn(t, given)).pod()['spec'];
     t.notOk(initContainers.some(({ name }: { name: string }) => name === 'tools'));
     t.notOk(volumes.some(({ name }: { name: string }) => name === 'tools'));
   }
@@ -108,10 +101,8 @@ t.test('a Pod whose preparation failed says why, as with an image without `sh`',
 });
 
 t.test('names are filled in by the image itself, and programs cannot change them', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t);
-  const spec = aSpec(image);
-  await runtime.start(await runtime.create(spec));
-  const { initContainers, containers } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+  const { image, pod } = await startedIn(t);
+  const { initContainers, containers } = pod()['spec'];
   t.match(initContainers, [{ name: 'accounts', image }]);
   for (const mountPath of ['/etc/passwd', '/etc/group'])
     t.match(

@@ -11,7 +11,7 @@ import type { RuntimeHandle } from '../../../src/ports/containers/container-runt
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
+import { clusterScene, startedIn } from '../../support/kubernetes/cluster-runtime.ts';
 import { endProgram } from '../../support/kubernetes/kubelet.ts';
 import { changed, fixedClass, lessMemory, overQuota, tooLarge } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
@@ -23,10 +23,9 @@ await containerDiskContract('cluster', shared);
 const QUICK = { patience: { startSeconds: 0.2, endSeconds: 0.2, removalSeconds: 0.2 } };
 
 t.test('a Pod has no rights, no token, and no value of the environment in its text', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t);
-  const spec = aSpec(image, { hostname: 'My-Box', env: { TOKEN: 'a-secret', HOME: '/root', LANG: 'de_DE' } });
-  await runtime.start(await runtime.create(spec));
-  const pod = cluster.store.get('pods', `ws-${spec.dbId}`);
+  const env = { TOKEN: 'a-secret', HOME: '/root', LANG: 'de_DE' };
+  const scene = await startedIn(t, {}, { hostname: 'My-Box', env });
+  const pod = scene.pod();
   t.match(pod['spec'], {
     hostname: 'my-box',
     restartPolicy: 'Never',
@@ -42,7 +41,10 @@ t.test('a Pod has no rights, no token, and no value of the environment in its te
   t.same(names, ['TOKEN', 'LANG', 'HOME'], 'HOME is the volume');
   const [ref] = pod['spec'].containers[0].env;
   const { name, key } = ref.valueFrom.secretKeyRef;
-  t.equal(Buffer.from(cluster.store.get('secrets', name)['data'][key], 'base64').toString(), 'a-secret');
+  t.equal(
+    Buffer.from(scene.cluster.store.get('secrets', name)['data'][key], 'base64').toString(),
+    'a-secret',
+  );
 });
 
 t.test('a row has at most one Pod, whatever its generation', async (t) => {
@@ -64,9 +66,7 @@ t.test('a row has at most one Pod, whatever its generation', async (t) => {
 });
 
 t.test('a Pod on a lost node is never given up for another', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t, QUICK);
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
+  const { cluster, runtime, handle } = await startedIn(t, QUICK);
   const [before] = cluster.store.all('pods');
   cluster.node.isLost = true;
   const lost = { name: 'RuntimeBusy', code: 'container_unresponsive', cause: { message: /Pod|node/ } };
@@ -80,10 +80,7 @@ t.test('a Pod on a lost node is never given up for another', async (t) => {
 });
 
 t.test('what runs on a node that does not answer is known to be so', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t);
-  const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const { cluster, runtime, spec, handle } = await startedIn(t);
   const conditions = (ready: string, containersReady: string) =>
     cluster.store.update('pods', `ws-${spec.dbId}`, (pod) => ({
       ...pod,
@@ -108,11 +105,8 @@ t.test('what runs on a node that does not answer is known to be so', async (t) =
 });
 
 t.test('a stop answers when the programs have ended, and the next start waits for the old Pod', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t);
+  const { cluster, runtime, spec, handle } = await startedIn(t);
   cluster.node.removalMs = 300;
-  const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
   const uid = () => cluster.store.find('pods', `ws-${spec.dbId}`)?.metadata.uid;
   const before = uid();
   t.equal(await runtime.stop(handle, 1), 'stopped');
@@ -241,11 +235,8 @@ t.test('a broken connection leaves every step repeatable', async (t) => {
 });
 
 t.test('limits change at once where the cluster can, else with the next Pod', async (t) => {
-  const { cluster, runtime, image } = await clusterScene(t);
-  const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
-  const limits = () => cluster.store.get('pods', `ws-${spec.dbId}`)['spec'].containers[0].resources.limits;
+  const { cluster, runtime, spec, handle, pod } = await startedIn(t);
+  const limits = () => pod()['spec'].containers[0].resources.limits;
   await runtime.resize(handle, { ...spec.resources, memoryMb: 1024 });
   t.match(limits(), { memory: '1024Mi', cpu: '2000m', 'ephemeral-storage': '8192Mi' });
   cluster.hasResize = false;
@@ -257,11 +248,7 @@ t.test('limits change at once where the cluster can, else with the next Pod', as
 });
 
 t.test('limits that the node cannot give a running Pod are given to a new one', async (t) => {
-  const { cluster, client, settings, runtime, image } = await clusterScene(t);
-  const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
-  const pod = () => cluster.store.get('pods', `ws-${spec.dbId}`);
+  const { cluster, client, settings, runtime, spec, handle, pod } = await startedIn(t);
   const memory = () => pod()['status'].containerStatuses[0].resources.limits.memory;
   cluster.node.resizes = 'Infeasible';
   await runtime.resize(handle, { ...spec.resources, memoryMb: 1024 });
@@ -330,29 +317,25 @@ t.test('a volume grows with its container, and never shrinks', async (t) => {
 });
 
 t.test("another installation's objects are left alone", async (t) => {
-  const one = await clusterScene(t);
-  const spec = aSpec(one.image);
-  await one.runtime.create(spec);
+  const { cluster, runtime, spec, handle } = await startedIn(t);
   const rename = (resource: string, name: string) =>
-    one.cluster.store.update(resource, name, (object) => ({
+    cluster.store.update(resource, name, (object) => ({
       ...object,
       metadata: { ...object.metadata, labels: { ...object.metadata['labels'], 'berth.instance': 'other' } },
     }));
-  const handle = await one.runtime.create(spec);
-  await one.runtime.start(handle);
   rename('pods', `ws-${spec.dbId}`);
   const steps: readonly (() => Promise<unknown>)[] = [
-    () => one.runtime.start(handle),
-    () => one.runtime.stop(handle, 1),
-    () => one.runtime.remove(handle),
+    () => runtime.start(handle),
+    () => runtime.stop(handle, 1),
+    () => runtime.remove(handle),
   ];
   for (const step of steps) await t.rejects(step(), { name: 'RuntimeFailure', message: /does not belong/ });
-  t.match(await one.runtime.observe(handle), { kind: 'stopped' });
+  t.match(await runtime.observe(handle), { kind: 'stopped' });
   rename('persistentvolumeclaims', spec.volume);
-  await t.rejects(one.runtime.removeVolume(`${spec.volume}`), { name: 'RuntimeFailure' });
-  rename('secrets', one.cluster.store.all('secrets')[0]?.metadata.name ?? '');
-  await t.rejects(one.runtime.remove(handle), { name: 'RuntimeFailure', message: /does not belong/ });
-  t.same(await one.runtime.list(), []);
+  await t.rejects(runtime.removeVolume(spec.volume), { name: 'RuntimeFailure' });
+  rename('secrets', cluster.store.all('secrets')[0]?.metadata.name ?? '');
+  await t.rejects(runtime.remove(handle), { name: 'RuntimeFailure', message: /does not belong/ });
+  t.same(await runtime.list(), []);
 });
 
 t.test('long lists come in pages', async (t) => {

@@ -8,9 +8,11 @@ import {
   clusterRuntime,
 } from '../../../src/adapters/kubernetes/containers/container-runtime.ts';
 import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
+import type { ContainerSpec } from '../../../src/ports/containers/container-runtime.ts';
+import { aSpec } from '../engine/container.ts';
 import { type StandInCluster, startStandInCluster } from './api-server.ts';
 
-export type ClusterScene = {
+type ClusterScene = {
   readonly cluster: StandInCluster;
   readonly client: ApiClient;
   readonly settings: ClusterSettings;
@@ -27,7 +29,7 @@ export async function clusterScene(
 ): Promise<ClusterScene> {
   const cluster = await startStandInCluster();
   t.teardown(cluster.close);
-  cluster.node.images.add(IMAGE);
+  for (const image of [IMAGE, given.toolsImage]) if (image != null) cluster.node.images.add(image);
   const kubeconfig = path.join(t.testdir(), 'config');
   await writeFile(kubeconfig, JSON.stringify(cluster.kubeconfig));
   const client = apiClient(await clusterAccess({ kubeconfig, context: null, namespace: null }));
@@ -39,4 +41,17 @@ export async function clusterScene(
     ...given,
   };
   return { cluster, client, settings, runtime: clusterRuntime(client, settings), image: IMAGE };
+}
+
+/** The same, with a container that has been started. */
+export async function startedIn(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  given: Partial<ClusterSettings> = {},
+  over: Partial<ContainerSpec> = {},
+) {
+  const scene = await clusterScene(t, given);
+  const spec = aSpec(scene.image, over);
+  const handle = await scene.runtime.create(spec);
+  await scene.runtime.start(handle);
+  return { ...scene, spec, handle, pod: () => scene.cluster.store.get('pods', `ws-${spec.dbId}`) };
 }
