@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { bodyOf, nasty } from '../support/service/bodies.ts';
 import { aServiceInTime, type InTime } from '../support/service/factors.ts';
-import { anAdmin, anApiToken, type Person, stateOf } from '../support/service/service.ts';
+import { anAdmin, type Person, stateOf } from '../support/service/service.ts';
 import { thorough } from '../support/values.ts';
 
 const RUNS = thorough(15, 60);
@@ -29,7 +29,7 @@ const type = fc.oneof(
     arbitrary: fc.constantFrom('application/json; charset=utf-16', 'text/plain', 'x', ''),
   },
 );
-const latin = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((c) => String.fromCharCode(c)) });
+const _latin = fc.string({ unit: fc.integer({ min: 32, max: 255 }).map((c) => String.fromCharCode(c)) });
 const header = fc
   .string({ unit: 'binary-ascii', maxLength: 60 })
   .map((raw) => raw.replace(/[^\x20-\x7e]/g, ''));
@@ -104,47 +104,6 @@ t.test('odd query strings and addresses are refused as well', async (t) => {
       assertTold(await service.http.inject({ url: `/api/${path}?${query}`, headers: login }));
     }),
     { numRuns: 200 },
-  );
-  t.pass('each of them');
-});
-
-t.test('any text in the place of an id names no token', async (t) => {
-  const { service, who, login } = await aScene();
-  await anApiToken(service, who);
-  const before = structuredClone(stateOf(service).apiTokens);
-  const inPath = nasty.map((raw) => (raw.isWellFormed() ? encodeURIComponent(raw) : '%ed%a0%80'));
-  const inSegment = fc.string({ unit: fc.constantFrom(..."aZ0-._~!$&'()*+,;=:@", '%C3%BC') });
-  const id = fc.oneof(fc.uuid(), inPath, inSegment, fc.constantFrom('%', '%zz', '..'));
-  const ways = fc.constantFrom(['POST', '/revoke'] as const, ['DELETE', ''] as const);
-  await fc.assert(
-    fc.asyncProperty(id, ways, async (one, [method, suffix]) => {
-      const url = `/api/tokens/${one}${suffix}`;
-      const { statusCode } = await service.http.inject({ method, url, headers: login });
-      return statusCode >= 400 && statusCode < 500;
-    }),
-    { numRuns: 200 },
-  );
-  t.same(stateOf(service).apiTokens, before);
-});
-
-t.test('any false credential is refused', async (t) => {
-  const { service } = await aScene();
-  const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 60, maxLength: 68 });
-  const part = fc.base64String();
-  const credential = fc.oneof(
-    latin,
-    latin.map((one) => `Bearer ${one}`),
-    hex.map((one) => `Bearer svc_${one}`),
-    hex.map((one) => `bearer  svc_${one}`),
-    fc.tuple(part, part, part).map((parts) => `Bearer ${parts.join('.')}`),
-  );
-  const urls = fc.constantFrom('/api/tokens/validate', '/api/tokens', '/api/me', '/api/admin/settings');
-  await fc.assert(
-    fc.asyncProperty(credential, urls, async (authorization, url) => {
-      const answer = await service.http.inject({ method: 'GET', url, headers: { authorization } });
-      return answer.statusCode === 401 && answer.headers['www-authenticate'] !== undefined;
-    }),
-    { numRuns: 300 },
   );
   t.pass('each of them');
 });

@@ -3,6 +3,7 @@ import { memoryAccess, memoryBusHub, memoryRuntime } from '../../../src/adapters
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory, NDJSON } from '../../support/service/cluster.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
+import { refusesByField } from '../../support/service/refusals.ts';
 import { anAdmin, aPerson, aService, as, auditOf, small, stateOf } from '../../support/service/service.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { listening } from '../../support/terminal/terminals.ts';
@@ -233,7 +234,7 @@ t.test('it is kept for longer, and its terminals and other processes hear of the
 
 t.test('a bad lifetime is refused by field, and changes nothing', async (t) => {
   const { call, url, now } = await aLiving({ ephemeral: true, ttl_seconds: 3_600 });
-  const BAD: readonly (readonly [object, string])[] = [
+  await refusesByField<object>(t, (body) => call('PATCH', `${url}/lifetime`, body), [
     [{ ttl_seconds: 59 }, 'ttl_seconds'],
     [{ idle_seconds: 604_801 }, 'idle_seconds'],
     [{ keep_seconds: 1.5 }, 'keep_seconds'],
@@ -241,12 +242,7 @@ t.test('a bad lifetime is refused by field, and changes nothing', async (t) => {
     [{ on_idle: 'stop' }, 'on_idle'],
     [{ ttl_seconds: null }, 'idle_seconds'],
     [{ ends_at: 'x' }, 'ends_at'],
-  ];
-  for (const [body, field] of BAD) {
-    const answer = await call('PATCH', `${url}/lifetime`, body);
-    t.equal(answer.statusCode, 400, JSON.stringify(body));
-    t.ok(field in answer.json().fields, answer.body);
-  }
+  ]);
   const create = (body: object) => call('POST', '/api/containers', { ...small, ...body });
   t.match((await create({})).json(), { error: 'name is required' });
   t.match((await create({ name: 'x', ephemeral: true, on_idle: 'stop' })).json(), {

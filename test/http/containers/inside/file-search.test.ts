@@ -6,6 +6,7 @@ import { ok } from '../../../../src/domain/result.ts';
 import type { FileSearch } from '../../../../src/ports/containers/inside/file-search.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
+import { refusesByField } from '../../../support/service/refusals.ts';
 import { aPerson, as, ORIGIN } from '../../../support/service/service.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
@@ -26,7 +27,7 @@ t.test('lines are found by pattern, name and folder, within a number', async (t)
 
 t.test('bad searches are refused by field, and foreign containers are unknown', async (t) => {
   const { service, call, url } = await aBoxOfAda();
-  const BAD: readonly (readonly [object, string])[] = [
+  await refusesByField<object>(t, (body) => call('POST', `${url}/files/search`, body), [
     [{}, 'pattern'],
     [{ pattern: '' }, 'pattern'],
     [{ pattern: 'a\nb' }, 'pattern'],
@@ -36,12 +37,7 @@ t.test('bad searches are refused by field, and foreign containers are unknown', 
     [{ pattern: 'x', include: '\n' }, 'include'],
     [{ pattern: 'x', max: 10_001 }, 'max'],
     [{ pattern: 'x', path: '../etc' }, 'path'],
-  ];
-  for (const [body, field] of BAD) {
-    const answer = await call('POST', `${url}/files/search`, body);
-    t.equal(answer.statusCode, 400, JSON.stringify(body));
-    t.ok(field in answer.json().fields, answer.body);
-  }
+  ]);
   t.equal((await call('POST', `${url}/files/search`, { pattern: 'x', path: 'absent' })).statusCode, 404);
   const eve = as(service, await aPerson(service, 'eve'));
   t.equal((await eve('POST', `${url}/files/search`, { pattern: 'x' })).json().code, 'container_not_found');
