@@ -67,17 +67,8 @@ export function namespaceOf(client: ApiClient) {
      * Asks for other limits of a Pod's containers while they run. `absent`: no such Pod, or a cluster that cannot (before
      * 1.33). `refused`: its node could never have them, or not while it runs, such as less memory in 1.33.
      */
-    async resizePod(name: string, containers: readonly object[]): Promise<'asked' | 'absent' | 'refused'> {
-      const path = `${pathOf('pods', name)}/resize`;
-      const body = { spec: { containers } };
-      const call = { method: 'PATCH', path, body, patch: 'strategic-merge' } as const;
-      try {
-        return (await orNull([404], client.call(Pod, call))) === null ? 'absent' : 'asked';
-      } catch (error) {
-        if (error instanceof ApiFailure && REFUSED_LIMITS.includes(error.status)) return 'refused';
-        throw error;
-      }
-    },
+    resizePod: (name: string, containers: readonly object[]): Promise<Resizing> =>
+      resized(client, `${pathOf('pods', name)}/resize`, { spec: { containers } }),
     /** Asks for the removal; absent, or another one, is success. */
     async remove(kind: Kind, name: string, { uid, graceSeconds }: Removal = {}): Promise<void> {
       const body = {
@@ -92,6 +83,18 @@ export function namespaceOf(client: ApiClient) {
     listMetadata: (kind: Kind, labelSelector: string): Promise<readonly Bare[]> =>
       listAll(client, Bare, { path: pathOf(kind), labelSelector, accept: ONLY_METADATA }),
   };
+}
+
+type Resizing = 'asked' | 'absent' | 'refused';
+
+async function resized(client: ApiClient, path: string, body: object): Promise<Resizing> {
+  const call = { method: 'PATCH', path, body, patch: 'strategic-merge' } as const;
+  try {
+    return (await orNull([404], client.call(Pod, call))) === null ? 'absent' : 'asked';
+  } catch (error) {
+    if (error instanceof ApiFailure && REFUSED_LIMITS.includes(error.status)) return 'refused';
+    throw error;
+  }
 }
 
 type Listing = { readonly path: string; readonly labelSelector: string; readonly accept: string };

@@ -42,29 +42,9 @@ export type Pods = ReturnType<typeof containerPods>;
 /** The Pods of one installation: at most one for all generations of a row. */
 export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
   const { startSeconds, endSeconds, removalSeconds } = patience;
-  const { isOf, ofRow, find } = podSearch(namespace, settings.instanceId);
-
-  /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
-  async function make(record: ContainerRecord): Promise<Pod> {
-    const made = async (): Promise<Pod | null> => {
-      const created = await namespace.create('pods', podOf(record, settings));
-      if (created !== null) return created;
-      const present = await ofRow(record);
-      if (present === null) return null;
-      const state = podState(present);
-      if (state.kind === 'ended') await namespace.remove('pods', present.metadata.name, grace(present));
-      else if (state.kind !== 'ending') {
-        if (isOf(present, record)) return present;
-        throw new RuntimeFailure(`another container of ${record.spec.dbId} runs`);
-      }
-      return null;
-    };
-    const pod = await poll(made, { withinMs: removalSeconds * 1000, everyMs: EVERY_MS });
-    if (pod === null)
-      throw nodeSilent(new RuntimeFailure(`the last Pod of ${record.spec.dbId} is still being removed`));
-    return pod;
-  }
-
+  const search = podSearch(namespace, settings.instanceId);
+  const { find } = search;
+  const make = podMaker(namespace, settings, search, removalSeconds);
   return {
     find,
     /** The owner of the Pod of a container whose record was removed from outside; null without a Pod. */
@@ -106,6 +86,35 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
           new RuntimeFailure(`the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`),
         );
     },
+  };
+}
+
+/** Makes a Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
+function podMaker(
+  namespace: Namespace,
+  settings: PodSettings,
+  { isOf, ofRow }: ReturnType<typeof podSearch>,
+  removalSeconds: number,
+) {
+  async function attempt(record: ContainerRecord): Promise<Pod | null> {
+    const created = await namespace.create('pods', podOf(record, settings));
+    if (created !== null) return created;
+    const present = await ofRow(record);
+    if (present === null) return null;
+    const state = podState(present);
+    if (state.kind === 'ended') await namespace.remove('pods', present.metadata.name, grace(present));
+    else if (state.kind !== 'ending') {
+      if (isOf(present, record)) return present;
+      throw new RuntimeFailure(`another container of ${record.spec.dbId} runs`);
+    }
+    return null;
+  }
+
+  return async (record: ContainerRecord): Promise<Pod> => {
+    const pod = await poll(() => attempt(record), { withinMs: removalSeconds * 1000, everyMs: EVERY_MS });
+    if (pod === null)
+      throw nodeSilent(new RuntimeFailure(`the last Pod of ${record.spec.dbId} is still being removed`));
+    return pod;
   };
 }
 

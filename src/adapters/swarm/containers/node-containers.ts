@@ -63,18 +63,7 @@ export function containersOnNodes(swarm: Swarm) {
       const calls = await nodes.engineOf(record.nodeId).catch(unlessRemoved);
       if (calls === null) return;
       const running = await onNode(ofRecord(calls, record, false));
-      await Promise.all(
-        running.map(({ Id }) =>
-          onNode(
-            calls.change(
-              graceSeconds + LIMITS.list,
-              (abortSignal) =>
-                orNull([304, 404], calls.docker.getContainer(Id).stop({ t: graceSeconds, abortSignal })),
-              { runtimeId: Id },
-            ),
-          ),
-        ),
-      );
+      await Promise.all(running.map(({ Id }) => onNode(stop(calls, Id, graceSeconds))));
     },
 
     /** In place: another task would end its programs. */
@@ -104,6 +93,13 @@ export function containersOnNodes(swarm: Swarm) {
 function unlessRemoved(error: unknown): null {
   if (error instanceof NodeRemoved) return null;
   throw error;
+}
+
+/** One that has ended or is gone is stopped. */
+function stop(calls: EngineCalls, containerId: string, graceSeconds: number): Promise<unknown> {
+  const stopping = (abortSignal: AbortSignal) =>
+    orNull([304, 404], calls.docker.getContainer(containerId).stop({ t: graceSeconds, abortSignal }));
+  return calls.change(graceSeconds + LIMITS.list, stopping, { runtimeId: containerId });
 }
 
 /** One that has ended meanwhile needs no limits. */

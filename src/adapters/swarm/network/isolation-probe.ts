@@ -18,8 +18,8 @@ const ENGINE_PORT = 2376;
  * metadata address.
  */
 export function swarmCanary(swarm: Swarm, image: string): Canary {
-  const { nodes, networks, manager, settings } = swarm;
-  const { instanceId, processLimits } = settings;
+  const { nodes, networks, manager } = swarm;
+  const { instanceId, processLimits } = swarm.settings;
   let present: Canary | null = null;
   let isOver = false;
 
@@ -28,7 +28,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
     const network = await networks.ensureOn(node.ID);
     await onNode(ensureImage(calls, image, manager.calls));
     const hostCpuMillicores = await cpuMillicoresOf(swarm, node.ID);
-    const around = await aroundOf(calls, node, all);
+    const around = await aroundOf(swarm, calls, node, all);
     if (isOver) throw new Error('the isolation check was stopped');
     present = dockerCanary(calls.docker, {
       instanceId,
@@ -42,27 +42,6 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
     });
     return await onNode(present.prove());
   }
-
-  /** Also the node itself, by the address that its containers see. */
-  async function aroundOf(
-    calls: EngineCalls,
-    node: SwarmNode,
-    all: readonly SwarmNode[],
-  ): Promise<readonly Reached[]> {
-    const subnet = await networks.subnetOn(calls);
-    const inside = subnet === null ? [] : [`${gatewayOf(subnet)}:${enginePortOf(node)}`];
-    const engines = all.flatMap((each) => atAddressOf(each, enginePortOf(each)));
-    const managers = all.flatMap((each) => atAddressOf(each, MANAGER_PORT));
-    return [
-      ...[...inside, ...engines].map((at) => ({ what: 'node', at }) as const),
-      ...managers.map((at) => ({ what: 'cluster', at }) as const),
-    ];
-  }
-
-  const enginePortOf = (node: SwarmNode): number => {
-    const url = urlOf(node, settings.addresses);
-    return Number(URL.canParse(url) ? new URL(url).port : '') || ENGINE_PORT;
-  };
 
   return {
     async prove() {
@@ -84,6 +63,27 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
       await present?.stop();
     },
   };
+}
+
+/** What no container of the node may reach: also the node itself, by the address that its containers see. */
+async function aroundOf(
+  { networks, settings }: Swarm,
+  calls: EngineCalls,
+  node: SwarmNode,
+  all: readonly SwarmNode[],
+): Promise<readonly Reached[]> {
+  const enginePortOf = (each: SwarmNode): number => {
+    const url = urlOf(each, settings.addresses);
+    return Number(URL.canParse(url) ? new URL(url).port : '') || ENGINE_PORT;
+  };
+  const subnet = await networks.subnetOn(calls);
+  const inside = subnet === null ? [] : [`${gatewayOf(subnet)}:${enginePortOf(node)}`];
+  const engines = all.flatMap((each) => atAddressOf(each, enginePortOf(each)));
+  const managers = all.flatMap((each) => atAddressOf(each, MANAGER_PORT));
+  return [
+    ...[...inside, ...engines].map((at) => ({ what: 'node', at }) as const),
+    ...managers.map((at) => ({ what: 'cluster', at }) as const),
+  ];
 }
 
 function atAddressOf(node: SwarmNode, port: number): readonly string[] {

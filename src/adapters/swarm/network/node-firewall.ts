@@ -39,28 +39,12 @@ type Deps = { readonly manager: Manager; readonly nodes: Nodes; readonly network
 /** The image has the tools to work on a node; without it no rules are set. */
 type FirewallSettings = { readonly instanceId: string; readonly toolsImage: string | null };
 
-export function nodeFirewalls(
-  { manager, nodes, networks }: Deps,
-  { instanceId, toolsImage: image }: FirewallSettings,
-): NodeFirewalls {
-  const kept = new Map<string, readonly string[]>();
+export function nodeFirewalls(deps: Deps, settings: FirewallSettings): NodeFirewalls {
+  const { nodes } = deps;
+  const set = ruleSetter(deps, settings);
   /** By node: its version when the rules were set. */
   const readyAt = new Map<string, number>();
   const setting = new Map<string, Promise<unknown>>();
-
-  async function set({ ID }: SwarmNode): Promise<readonly string[]> {
-    if (image === null) return [];
-    const calls = await nodes.engineOf(ID);
-    await networks.repairOn(ID);
-    const subnet = await onNode(networks.subnetOn(calls));
-    if (subnet === null) return [];
-    await onNode(ensureImage(calls, image, manager.calls));
-    const closed = (await nodes.list()).flatMap(publicAddressesOf);
-    const { before, after } = await onNode(applied(calls, { instanceId, image, subnet, closed }));
-    const last = kept.get(ID);
-    kept.set(ID, after);
-    return last === undefined ? [] : changedRules(last, before);
-  }
 
   async function assert(node: SwarmNode): Promise<readonly string[]> {
     readyAt.delete(node.ID);
@@ -99,6 +83,24 @@ export function nodeFirewalls(
         throw new RuntimeFailure(words, { cause });
       });
     },
+  };
+}
+
+/** Sets the rules of a node, and returns what was changed from outside since the last time. */
+function ruleSetter({ manager, nodes, networks }: Deps, { instanceId, toolsImage: image }: FirewallSettings) {
+  const kept = new Map<string, readonly string[]>();
+  return async ({ ID }: SwarmNode): Promise<readonly string[]> => {
+    if (image === null) return [];
+    const calls = await nodes.engineOf(ID);
+    await networks.repairOn(ID);
+    const subnet = await onNode(networks.subnetOn(calls));
+    if (subnet === null) return [];
+    await onNode(ensureImage(calls, image, manager.calls));
+    const closed = (await nodes.list()).flatMap(publicAddressesOf);
+    const { before, after } = await onNode(applied(calls, { instanceId, image, subnet, closed }));
+    const last = kept.get(ID);
+    kept.set(ID, after);
+    return last === undefined ? [] : changedRules(last, before);
   };
 }
 

@@ -25,7 +25,9 @@ type Deps = {
 };
 
 /** Which node has a volume: all managers know by its record. Without a record, or without that node, it is searched for. */
-export function volumeNodes({ manager, nodes, instanceId, has }: Deps) {
+export function volumeNodes(deps: Deps) {
+  const { manager, nodes, instanceId } = deps;
+
   async function recorded(volume: string): Promise<string | null> {
     const labels = (await manager.config(volumeRecordOf(volume)))?.Spec.Labels ?? null;
     if (labels === null) return null;
@@ -40,30 +42,14 @@ export function volumeNodes({ manager, nodes, instanceId, has }: Deps) {
     return (await manager.services(labels))[0]?.Spec.Labels[NODE_LABEL] ?? null;
   }
 
-  async function search(volume: string): Promise<Whereabouts> {
-    const asked = (await nodes.list()).map(async (node) => {
-      if (node.Status.State !== 'ready')
-        throw nodeSilent(new Error(`the node ${hostnameOfNode(node)} may have volume ${volume}`));
-      return (await has(node.ID, volume)) ? node.ID : null;
-    });
-    const answers = await Promise.allSettled(asked);
-    const nodeId = answers.map((each) => (each.status === 'fulfilled' ? each.value : null)).find(Boolean);
-    const silent = answers.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
-    return {
-      nodeId: nodeId ?? null,
-      isMoved: nodeId != null,
-      doubt: nodeId == null ? (silent?.reason ?? null) : null,
-    };
-  }
-
   return {
     recorded,
     async find(volume: string): Promise<Whereabouts> {
       const known = (await recorded(volume)) ?? (await ofItsService(volume));
-      if (known === null) return await search(volume);
+      if (known === null) return await search(deps, volume);
       if ((await nodes.list()).some(({ ID }) => ID === known))
         return { nodeId: known, isMoved: false, doubt: null };
-      const found = await search(volume);
+      const found = await search(deps, volume);
       const gone = new NodeRemoved(`the node ${known} is no longer in the swarm`);
       return found.nodeId === null ? { ...found, doubt: found.doubt ?? gone } : found;
     },
@@ -85,5 +71,22 @@ export function volumeNodes({ manager, nodes, instanceId, has }: Deps) {
       }
       return counts;
     },
+  };
+}
+
+/** Asks the engines of all nodes. */
+async function search({ nodes, has }: Deps, volume: string): Promise<Whereabouts> {
+  const asked = (await nodes.list()).map(async (node) => {
+    if (node.Status.State !== 'ready')
+      throw nodeSilent(new Error(`the node ${hostnameOfNode(node)} may have volume ${volume}`));
+    return (await has(node.ID, volume)) ? node.ID : null;
+  });
+  const answers = await Promise.allSettled(asked);
+  const nodeId = answers.map((each) => (each.status === 'fulfilled' ? each.value : null)).find(Boolean);
+  const silent = answers.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  return {
+    nodeId: nodeId ?? null,
+    isMoved: nodeId != null,
+    doubt: nodeId == null ? (silent?.reason ?? null) : null,
   };
 }

@@ -40,13 +40,7 @@ export async function useEngine(
 ): Promise<EngineInUse> {
   const { log, signal } = setUp;
   const slot = engineSlot();
-  const parts: Parts = {
-    engine: PREPARING,
-    image: PREPARING,
-    disk: PREPARING,
-    isolation: NOT_TESTED,
-    resources: NOT_KNOWN,
-  };
+  const parts: Parts = { ...AT_START };
   const isolation = startIsolationUpkeep({ slot, parts, log, rulesEveryMs: RULES_EVERY_MS });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
@@ -70,8 +64,7 @@ export async function useEngine(
     } catch (error) {
       signal.throwIfAborted();
       searchLog.error({ err: error }, 'engine is not usable');
-      const detail = 'the engine is not usable';
-      parts.engine = { status: 'degraded', detail, reason: 'unusable', mend: 'see the log' };
+      parts.engine = NOT_USABLE;
     }
     if (parts.engine.status === 'ready') {
       unwatch = slot.runtime.watch(setUp.onHint);
@@ -98,6 +91,21 @@ export async function useEngine(
   await bringUp();
   return { ...slot, parts };
 }
+
+const AT_START: Parts = {
+  engine: PREPARING,
+  image: PREPARING,
+  disk: PREPARING,
+  isolation: NOT_TESTED,
+  resources: NOT_KNOWN,
+};
+
+const NOT_USABLE = {
+  status: 'degraded',
+  detail: 'the engine is not usable',
+  reason: 'unusable',
+  mend: 'see the log',
+} as const;
 
 /** Starts the repeated work on the engine. Returns the function that stops it. */
 function startEngineUpkeep(engine: () => Engine, slot: EngineSlot, log: Logger): () => Promise<void> {

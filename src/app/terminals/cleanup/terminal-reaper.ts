@@ -38,19 +38,17 @@ export type TerminalReaperDeps = {
  * checks again, until they are gone. Safe in concurrent processes.
  */
 export function terminalReaper(deps: TerminalReaperDeps) {
-  const { repositories, runtime, backend, leases, log, isStopping, clock, monotonicMs } = deps;
-  const { containers, terminalLeases: leaseRepository } = repositories;
+  const { leases, log, isStopping, clock, monotonicMs } = deps;
+  const { containers, terminalLeases: leaseRepository } = deps.repositories;
+  const clean = leftoverCleaner(deps);
   let cleanedAllMs: number | null = null;
   /** Containers whose search has failed: the next one covers them, in whichever share they are. */
   const missed = new Set<string>();
 
   /** For a timer; the first pass is at the start. */
   async function pass(): Promise<void> {
-    const by = {
-      replica: leases.replica,
-      runId: leases.runId,
-      streamIds: [...leases.streamIds()],
-    };
+    const { replica, runId } = leases;
+    const by = { replica, runId, streamIds: [...leases.streamIds()] };
     const unattended = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
     const due = new Set([...unattended, ...(await dueForSearch())]);
     await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
@@ -82,7 +80,14 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     return [...missed, ...share];
   }
 
-  async function clean(dbId: string, isUnattended: boolean): Promise<void> {
+  return pass;
+}
+
+/** Ends the leftovers in a container, and forgets the leases without any. */
+function leftoverCleaner(deps: TerminalReaperDeps) {
+  const { repositories, runtime, backend, leases, log } = deps;
+  const { containers, terminalLeases: leaseRepository } = repositories;
+  return async (dbId: string, isUnattended: boolean): Promise<void> => {
     const row = await containers.findAny(dbId);
     if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;
@@ -102,9 +107,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
       await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
     }
     await leaseRepository.remove(forget);
-  }
-
-  return pass;
+  };
 }
 
 /** Its programs exist, but cannot be ended until it resumes. */
