@@ -50,7 +50,7 @@ export type CreateRequest = NewContainerSettings & {
 /**
  * Makes a container and waits up to `createWaitMs` for it to run. The row is `creating` until then, for callers
  * answered earlier. `note` records the id in the row's transaction. If a member of the warm pool is on a node that does
- * not answer, or takes no containers, it makes a new container.
+ * not answer, or takes no containers, it makes a new container within the same time.
  */
 export const createContainer =
   (deps: ContainerDeps) =>
@@ -66,7 +66,8 @@ export const createContainer =
     if (!planned.ok) return planned;
     const room = await checkHostDisk(deps, planned.value.snapshot?.volumeMb);
     if (!room.ok) return room;
-    const creation = { request, plan: planned.value, caller, origin, note, answers };
+    const untilMs = performance.now() + deps.settings.createWaitMs;
+    const creation = { request, plan: planned.value, caller, origin, note, answers, untilMs };
     const first = await attempt(deps, creation);
     if (!first.canRetryElsewhere) return first.outcome;
     return (await attempt({ ...deps, warmPool: NO_POOL }, creation)).outcome;
@@ -88,6 +89,8 @@ type Creation = {
   readonly note: Note | undefined;
   /** A ping's answer. */
   readonly answers: Promise<void>;
+  /** When the caller is answered at the latest, by the monotonic clock. */
+  readonly untilMs: number;
 };
 
 /** `canRetryElsewhere`: the claimed member's node does not start it, and the create was undone. */
@@ -95,7 +98,7 @@ type Attempt = { readonly outcome: Result<Container, DomainError>; readonly canR
 
 async function attempt(
   deps: ContainerDeps,
-  { request, plan, caller, origin, note, answers }: Creation,
+  { request, plan, caller, origin, note, answers, untilMs }: Creation,
 ): Promise<Attempt> {
   const { snapshot } = plan;
   let dbId: string = randomUUID();
@@ -114,8 +117,12 @@ async function attempt(
   };
   const of = snapshot === null ? {} : { snapshotId: snapshot.id };
   const operation = { kind: 'create', caller, origin, ...of } as const;
-  const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
-  const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
+  const begun = Promise.withResolvers<void>();
+  const submitted = deps.operations.submit(dbId, operation, prepare, { answers }, begun.resolve);
+  const finishing = submitted.catch(engineRefusal);
+  // A second attempt may have no time left, and its answer is the row.
+  await Promise.race([begun.promise, finishing]);
+  const finished = await within(untilMs - performance.now(), finishing, null);
   if (finished?.ok) return { outcome: ok(finished.value.container), canRetryElsewhere: false };
   if (finished !== null)
     return { outcome: finished, canRetryElsewhere: isMember && NODE_REFUSALS.has(finished.error.code) };

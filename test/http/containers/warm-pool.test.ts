@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
-import { NodeInMaintenance } from '../../../src/ports/containers/container-runtime.ts';
+import { NodeInMaintenance, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -10,9 +10,15 @@ import { aPerson, aService, as } from '../../support/service/service.ts';
 
 async function withPool(
   t: Test,
-  { size = 1, isFilled = true, runtime = memoryRuntime(), engine = memoryWarmPoolEngine() } = {},
+  {
+    size = 1,
+    isFilled = true,
+    runtime = memoryRuntime(),
+    engine = memoryWarmPoolEngine(),
+    createWaitMs = 20_000,
+  } = {},
 ) {
-  const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size });
+  const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size, createWaitMs });
   t.teardown(() => service.warmPool.stop());
   service.warmPool.soon();
   const { storage } = service.ports;
@@ -295,4 +301,28 @@ t.test('a create that gets a member whose node does not answer makes its own con
     [503, 'container_unresponsive'],
     'nor does another node',
   );
+});
+
+t.test('a create that leaves a member behind is answered no later than any other', async (t) => {
+  const createWaitMs = 600_000;
+  const { runtime, members, call } = await withPool(t, { createWaitMs });
+  const { observe, start } = runtime;
+  const isMember = (runtimeId: string) => members.includes(runtime.boxes.get(runtimeId)?.spec.dbId ?? '');
+  const { now } = performance;
+  runtime.observe = async (handle) => {
+    if (!isMember(handle.runtimeId)) return await observe(handle);
+    // All the time has passed until its node is known to be silent.
+    t.intercept(performance, 'now', { value: () => now.call(performance) + createWaitMs });
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  const goOn = Promise.withResolvers<void>();
+  runtime.start = async (handle) => {
+    await goOn.promise;
+    await start(handle);
+  };
+  const { db_id, status } = (await call('POST', '/api/containers', { name: 'dev' })).json();
+  t.equal(status, 'creating');
+  t.notOk(members.includes(db_id));
+  goOn.resolve();
+  await waitFor(async () => (await call('GET', `/api/containers/${db_id}`)).json().status === 'running');
 });

@@ -34,15 +34,17 @@ export function operations(deps: OperationDeps) {
   return {
     /**
      * Executes a request, or joins an operation of the same kind. Returns the operation and its row; the outcome is
-     * null when it continues in the background. Throws when the request is not done and will not be.
+     * null when it continues in the background. Throws when the request is not done and will not be. `onBegun`: called
+     * when the operation is recorded.
      */
     submit: async (
       dbId: string,
       request: OperationRequest,
       prepare: Prepare,
       engine: EngineReady = { answers: deps.runtime.ping() },
+      onBegun: () => void = () => {},
     ): AsyncResult<OperationState> => {
-      const done = await submit(deps, work, { dbId, request, prepare, engine });
+      const done = await submit(deps, work, { dbId, request, prepare, engine, onBegun });
       deps.steps.submitted();
       return done;
     },
@@ -73,12 +75,13 @@ type Submission = {
   readonly request: OperationRequest;
   readonly prepare: Prepare;
   readonly engine: EngineReady;
+  readonly onBegun: () => void;
 };
 
 async function submit(
   deps: OperationDeps,
   work: OwnWork,
-  { dbId, request, prepare, engine }: Submission,
+  { dbId, request, prepare, engine, onBegun }: Submission,
 ): AsyncResult<OperationState> {
   // An operation that could not begin is not recorded.
   await engine.answers;
@@ -87,6 +90,7 @@ async function submit(
     const begun = await beginOperation(deps, request, prepare, engine).catch(nameTaken(request));
     if (!begun.ok) return begun;
     if (begun.value !== null) {
+      onBegun();
       const { operation, begun: known } = begun.value;
       return await workOn(deps, work, operation, known).then(ok<OperationState>, nameTaken(request));
     }
