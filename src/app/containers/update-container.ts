@@ -32,7 +32,7 @@ export type Updated = Acted & {
 
 /**
  * New name and limits, all or nothing. New limits recreate the container on the same volume, running; the old one stays
- * until the new one is verified and the row written.
+ * until the new one is verified and the row written. A stopped one on a node in maintenance stays stopped.
  */
 export const updateContainer =
   (deps: ContainerDeps) =>
@@ -70,7 +70,8 @@ export const updateContainer =
     const underWay = isUnderWay(done.value);
     if (underWay || !needsFresh(operation)) return ok({ container, underWay, restarted: false });
     const { layerImage, leftBehind } = operation;
-    return ok({ container, underWay, restarted: true, ...(layerImage === null ? { leftBehind } : {}) });
+    const restarted = container.state === 'running';
+    return ok({ container, underWay, restarted, ...(layerImage === null ? { leftBehind } : {}) });
   };
 
 /** A refused change must not kill anything. */

@@ -1,4 +1,11 @@
-import { type Facts, needsFresh, type ObservedState, type Operation, type Step } from './operation.ts';
+import {
+  type Facts,
+  mayStayStopped,
+  needsFresh,
+  type ObservedState,
+  type Operation,
+  type Step,
+} from './operation.ts';
 
 const remove = (which: 'old' | 'fresh'): Step => ({ do: 'remove', which });
 const start = (which: 'old' | 'fresh'): Step => ({ do: 'start', which });
@@ -54,6 +61,7 @@ function runFresh({ fresh }: Facts): Step {
     case 'ending':
     case 'paused':
     case 'stopped':
+    case 'in_maintenance':
       return start('fresh');
     case 'running':
       return commit('fresh');
@@ -69,6 +77,7 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
     case 'ending':
     case 'paused':
     case 'stopped':
+    case 'in_maintenance':
       return start('old');
     case 'gone':
       return { do: 'create_fresh' };
@@ -79,7 +88,10 @@ function forwardStart({ before }: Operation, facts: Facts): Step {
 function forwardUpdate(operation: Operation, facts: Facts): Step {
   if (!needsFresh(operation)) return commit('old');
   if (facts.fresh === 'gone') return towardsFresh(operation, facts);
-  if (facts.fresh !== 'running') return isUp(facts.old) ? { do: 'stop_old' } : start('fresh');
+  if (facts.fresh !== 'running' && isUp(facts.old)) return { do: 'stop_old' };
+  // Its next start gives it the new limits.
+  if (facts.fresh === 'in_maintenance' && mayStayStopped(operation)) return commit('fresh');
+  if (facts.fresh !== 'running') return start('fresh');
   return operation.verified ? commit('fresh') : { do: 'verify_fresh' };
 }
 
@@ -125,7 +137,7 @@ function back(operation: Operation, { old, fresh }: Facts): Step {
   if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
   if (kind === 'stop' && !isUp(old) && before.state === 'running') return commit('old');
   // What ends would soon not run: the engine starts it once it has ended.
-  const isDown = old === 'ending' || old === 'stopped' || old === 'paused';
+  const isDown = old !== 'running' && old !== 'gone';
   const mustRun = (kind === 'update' || kind === 'transfer') && before.state === 'running';
   if (mustRun && isDown) return start('old');
   return { do: 'put_back' };

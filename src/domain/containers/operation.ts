@@ -48,6 +48,8 @@ export type Operation = {
   readonly verified: boolean;
   /** The fresh container is from the warm pool and has other limits than requested. */
   readonly unfitted: boolean;
+  /** The container ran before, and was seen down since. */
+  readonly wasDown: boolean;
   /** Whether the volume existed before; null until checked. */
   readonly volumeKept: boolean | null;
   /** Keep what was installed outside the volume. */
@@ -62,11 +64,23 @@ export type Operation = {
   readonly newOwnerId?: string;
 };
 
-/** `ending`: asked to end, and its programs may still run. */
-export type ObservedState = 'running' | 'ending' | 'paused' | 'stopped' | 'gone';
+/**
+ * `ending`: asked to end, and its programs may still run. `in_maintenance`: stopped, on a node that starts no containers
+ * now.
+ */
+export type ObservedState = 'running' | 'ending' | 'paused' | 'stopped' | 'in_maintenance' | 'gone';
 
 /** The engine's view of the operation's two containers. */
 export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };
+
+/** The operation with what the facts say of its container for good. */
+export const witnessed = <T extends Pick<Operation, 'before' | 'wasDown'>>(
+  operation: T,
+  { old }: Facts,
+): T =>
+  operation.before.state === 'running' && old !== 'running' && old !== 'paused'
+    ? { ...operation, wasDown: true }
+    : operation;
 
 export type Step =
   /** Measure the old container's changes outside the volume. */
@@ -98,6 +112,10 @@ export type Step =
 export function needsFresh({ before, target }: Pick<Operation, 'before' | 'target'>): boolean {
   return !sameResources(before.resources, target.resources);
 }
+
+/** Whether nothing runs in its place now, so that a new container may stay stopped where it cannot be started. */
+export const mayStayStopped = ({ kind, before }: Pick<Operation, 'kind' | 'before'>): boolean =>
+  kind === 'restore' || (kind === 'update' && before.state === 'stopped');
 
 /**
  * When an operation met a fault. `touchesEngine`: a step may have reached the engine. `isUnresponsive`: the container or

@@ -24,7 +24,8 @@ export type ObservedContainer =
     }
   /** Frozen from outside Berth; the next start resumes it. */
   | { readonly kind: 'paused' }
-  | { readonly kind: 'stopped'; readonly exitCode: number }
+  /** `isInMaintenance`: its node starts no containers now. */
+  | { readonly kind: 'stopped'; readonly exitCode: number; readonly isInMaintenance?: true }
   | { readonly kind: 'gone' };
 
 /** Everything needed to make the engine's container for a row. */
@@ -43,8 +44,8 @@ export type ContainerSpec = {
   readonly hostname: string;
   readonly resources: Resources;
   readonly env: Readonly<Record<string, string>>;
-  /** No start follows: whether its node could start it does not matter now. */
-  readonly staysStopped?: true;
+  /** It may stay stopped: whether its node could start it does not matter now. */
+  readonly mayStayStopped?: true;
 };
 
 /** A container with this installation's labels. */

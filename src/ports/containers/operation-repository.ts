@@ -30,6 +30,7 @@ export type Progress = Partial<
     | 'phase'
     | 'verified'
     | 'unfitted'
+    | 'wasDown'
     | 'volumeKept'
     | 'freshRuntimeId'
     | 'layerImage'

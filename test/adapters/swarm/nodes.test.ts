@@ -224,12 +224,14 @@ t.test('a node in maintenance gets no container, and those it has are refused a 
     const made = one.services.size;
     await t.rejects(now.create({ ...spec, generation: 2 }), { name: 'NodeInMaintenance' });
     t.equal(one.services.size, made, 'which an earlier one would be stopped for');
-    await now.create({ ...spec, generation: 3, staysStopped: true });
+    await now.create({ ...spec, generation: 3, mayStayStopped: true });
     t.equal(one.services.size, made + 1, 'what is restored waits there');
+    t.match(await now.observe(handle), { kind: 'stopped', isInMaintenance: true });
     await now.create(aSpec(IMAGE));
     t.same(nodeOf(one.configs), [FIRST, SECOND]);
     t.equal(await now.volumeExists(spec.volume), true, 'its files are there');
     one.behaviour.availability = 'active';
+    t.match(await open().observe(handle), { kind: 'stopped', isInMaintenance: undefined });
     await open().start(handle);
     t.equal(one.tasks.length, 1);
   }

@@ -21,6 +21,7 @@ export const anOperation = (
   target: { name: 'dev', resources },
   verified: false,
   unfitted: false,
+  wasDown: false,
   volumeKept: null,
   requestedBy,
   origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
@@ -125,12 +126,24 @@ export async function operationRepositoryContract(
       const owner = randomUUID();
       const operation = anOperation(dbId, userId, owner);
       await operations.begin(operation, LEASE_SECONDS);
-      t.ok(await operations.record(operation.id, owner, { step: 'x', verified: true, freshRuntimeId: 'f' }));
+      t.ok(
+        await operations.record(operation.id, owner, {
+          step: 'x',
+          verified: true,
+          wasDown: true,
+          freshRuntimeId: 'f',
+        }),
+      );
       t.notOk(await operations.record(operation.id, randomUUID(), { phase: 'back' }));
       t.notOk(await operations.finish(operation.id, randomUUID(), 'done'));
       t.match(await operations.find(operation.id), { phase: 'forward', verified: true, freshRuntimeId: 'f' });
       t.ok(await operations.finish(operation.id, owner, 'failed', { volumeKept: true }));
-      t.match(await operations.find(operation.id), { outcome: 'failed', volumeKept: true, verified: true });
+      t.match(await operations.find(operation.id), {
+        outcome: 'failed',
+        volumeKept: true,
+        verified: true,
+        wasDown: true,
+      });
       t.notOk(
         await operations.record(operation.id, owner, { phase: 'back' }),
         'and nobody once it is finished',

@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/containers/operation.ts';
 import { intentOf, nextStep } from '../../../src/domain/containers/operation-plan.ts';
 
-const SEEN: readonly ObservedState[] = ['running', 'ending', 'paused', 'stopped', 'gone'];
+const SEEN: readonly ObservedState[] = ['running', 'ending', 'paused', 'stopped', 'in_maintenance', 'gone'];
 const KINDS: readonly OperationKind[] = [
   'create',
   'start',
@@ -45,6 +45,7 @@ const operation = (over: Partial<Operation> = {}): Operation => ({
   target: { name: 'dev', resources: large },
   verified: false,
   unfitted: false,
+  wasDown: false,
   volumeKept: null,
   carryOver: false,
   measured: false,
@@ -168,6 +169,14 @@ t.test('each operation has its usual steps when nothing fails', async (t) => {
     ['delete', { kind: 'delete' }, 'running', 'gone', deleted],
     ['update', {}, 'running', 'gone', `measure_old, create_fresh, stop_old, ${switched}, ${over}`],
     ['update of a stopped one', {}, 'stopped', 'gone', `measure_old, create_fresh, ${switched}, ${over}`],
+    [
+      'update of a stopped one in maintenance',
+      wasStopped,
+      'in_maintenance',
+      'in_maintenance',
+      `commit fresh, ${over}`,
+    ],
+    ['update of one that ran there', {}, 'in_maintenance', 'in_maintenance', `${switched}, ${over}`],
     ['delete with another', { kind: 'delete' }, 'running', 'stopped', `remove fresh, ${deleted}`],
     ['a new name alone', renamed, 'running', 'gone', 'commit old, finish done'],
     ['with nothing to carry', { carryOver: true, ...renamed }, 'running', 'gone', 'commit old, finish done'],
@@ -228,7 +237,7 @@ t.test('every operation ends, from any phase and facts', async (t) => {
     ),
   );
   for (const { op, facts } of ways) t.doesNotThrow(() => play(op, facts), JSON.stringify([op, facts]));
-  t.equal(ways.length, 1800 * PROGRESS.length);
+  t.equal(ways.length, 2592 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {

@@ -180,7 +180,7 @@ t.test('a node in maintenance takes restored containers, and refuses new limits 
   const { runtime, call, id, url, now } = await aScene();
   const { create } = runtime;
   runtime.create = async (spec) => {
-    if (spec.staysStopped !== true) throw new NodeInMaintenance('it is paused');
+    if (spec.mayStayStopped !== true) throw new NodeInMaintenance('it is paused');
     return await create(spec);
   };
   const limits = { ...dev, ...small, memory_mb: 512 };
@@ -189,6 +189,59 @@ t.test('a node in maintenance takes restored containers, and refuses new limits 
   await call('DELETE', url);
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
   t.match(await now(), { status: 'stopped', status_reason: null });
+});
+
+t.test(
+  'new limits of a stopped container on a node in maintenance are those of its next start',
+  async (t) => {
+    const { runtime, service, call, id, url, now } = await aScene();
+    await call('POST', `${url}/stop`);
+    const { create, start, observe } = runtime;
+    runtime.create = async (spec) => {
+      if (spec.mayStayStopped !== true) throw new NodeInMaintenance('it is drained');
+      return await create(spec);
+    };
+    runtime.start = async () => {
+      throw new NodeInMaintenance('it is drained');
+    };
+    runtime.observe = async (handle) => {
+      const seen = await observe(handle);
+      return seen.kind === 'stopped' ? { ...seen, isInMaintenance: true } : seen;
+    };
+    const answer = await call('PATCH', url, { ...dev, ...small, memory_mb: 512 });
+    t.match([answer.statusCode, answer.json().restarted], [200, false]);
+    await service.operations.idle();
+    t.match(await now(), { status: 'stopped', status_reason: null, resources: { memory_mb: 512 } });
+    const [event] = stateOf(service).events.slice(-1);
+    t.match(event, { type: 'container_updated', data: { status: 'stopped', restarted: false } });
+    t.notOk(runtime.boxes.has(id));
+    t.match((await call('POST', `${url}/start`)).json(), { code: 'node_in_maintenance' });
+    Object.assign(runtime, { create, start, observe });
+    t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+    t.match([...runtime.boxes.values()], [{ spec: { resources: { memoryMb: 512 } }, startedAt: Date }]);
+  },
+);
+
+t.test('refused new limits leave a reason when the container has stopped for them', async (t) => {
+  const { runtime, service, call, id, url, now } = await aScene();
+  const { start } = runtime;
+  const limits = { ...dev, ...small, memory_mb: 512 };
+  runtime.start = async (handle) => {
+    if (handle.runtimeId !== id) throw new EngineFull('no room');
+    await start(handle);
+  };
+  t.match((await call('PATCH', url, limits)).json(), { code: 'engine_full' });
+  const reason = 'it did not start with its new settings, so the old ones were restored';
+  t.match(await now(), { id, status: 'running', status_reason: reason });
+  t.match(stateOf(service).events.at(-1), { type: 'container_progress', data: { reason } });
+
+  await call('POST', `${url}/stop`);
+  await call('POST', `${url}/start`);
+  runtime.create = async () => {
+    throw new EngineFull('no room');
+  };
+  t.match((await call('PATCH', url, limits)).json(), { code: 'engine_full' });
+  t.match(await now(), { id, status: 'running', status_reason: null }, 'it has never stopped');
 });
 
 t.test('a container whose node does not answer is as it was, and the client may try again', async (t) => {

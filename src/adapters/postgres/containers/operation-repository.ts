@@ -111,7 +111,8 @@ const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
 const operationColumns = toColumns(
-  'id dbId kind phase carryOver verified unfitted volumeKept freshRuntimeId measured requestedBy reason leaseOwner',
+  'id dbId kind phase carryOver verified unfitted wasDown volumeKept freshRuntimeId measured requestedBy reason',
+  'leaseOwner',
 );
 
 function toRow(operation: Omit<StoredOperation, 'outcome'>) {
@@ -136,7 +137,9 @@ const ofSnapshot = (work: StoredOperation['snapshot']) => ({
   volume_copied: work?.hasVolume,
 });
 
-const progressColumns = toChangedColumns('step phase verified unfitted volumeKept freshRuntimeId measured');
+const progressColumns = toChangedColumns(
+  'step phase verified unfitted wasDown volumeKept freshRuntimeId measured',
+);
 
 /** undefined: unchanged */
 const toUpdate = (progress: Progress) => ({
@@ -148,7 +151,7 @@ const toUpdate = (progress: Progress) => ({
 });
 
 const operationFields = fromColumns(
-  'id dbId kind phase before target carryOver verified unfitted volumeKept freshRuntimeId measured',
+  'id dbId kind phase before target carryOver verified unfitted wasDown volumeKept freshRuntimeId measured',
   'leftBehind refusal requestedBy reason leaseOwner outcome',
 );
 

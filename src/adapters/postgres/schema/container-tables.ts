@@ -123,6 +123,7 @@ export type OperationsTable = {
   carry_over: boolean;
   verified: boolean;
   unfitted: Defaulted<boolean>;
+  was_down: Defaulted<boolean>;
   volume_kept: boolean | null;
   fresh_runtime_id: string | null;
   fresh_image: string | null;

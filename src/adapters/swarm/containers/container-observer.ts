@@ -1,7 +1,11 @@
-import type { ContainerObserver, ListedContainer } from '../../../ports/containers/container-runtime.ts';
+import type {
+  ContainerObserver,
+  ListedContainer,
+  ObservedContainer,
+} from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { watchEngine } from '../../docker/engine/engine-events.ts';
-import type { Nodes } from '../client/nodes.ts';
+import { acceptsTasks, type Nodes } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import type { Swarm } from '../swarm.ts';
 import { mayHaveEnded, scaleDownEnded } from './ended-services.ts';
@@ -28,12 +32,13 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
       const record = await records.find(runtimeId);
       if (record === null) return { kind: 'gone' };
       const [tasks, all] = await Promise.all([manager.tasks(record.name), nodes.list()]);
-      const nodeState = stateOf(all, record);
+      const node = all.find(({ ID }) => ID === record.nodeId);
       // Another container finds the volume, should its machine be another node now.
-      if (nodeState === 'removed') return { kind: 'gone' };
+      if (node === undefined) return { kind: 'gone' };
+      const nodeState = stateOf(all, record);
       const isBack = nodeState === 'ready' && presentState(tasks)?.kind === 'lost';
-      if (isBack && (await onNodes.running(record)).length === 0) return ENDED_UNSEEN;
-      return observed(tasks, nodeState);
+      const isOver = isBack && (await onNodes.running(record)).length === 0;
+      return inMaintenance(isOver ? ENDED_UNSEEN : observed(tasks, nodeState), node);
     },
     async find(dbId, generation) {
       const runtimeId = runtimeIdOf(instanceId, dbId, generation);
@@ -53,6 +58,12 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
 /** The swarm's word for the node of a container, or `removed`. */
 const stateOf = (all: readonly SwarmNode[], { nodeId }: Pick<ContainerRecord, 'nodeId'>): string =>
   all.find(({ ID }) => ID === nodeId)?.Status.State ?? 'removed';
+
+/** A silent node may be back before the next start. */
+const inMaintenance = (seen: ObservedContainer, node: SwarmNode): ObservedContainer =>
+  seen.kind === 'stopped' && node.Status.State === 'ready' && !acceptsTasks(node)
+    ? { ...seen, isInMaintenance: true }
+    : seen;
 
 const listed = (
   { runtimeId, dbId, generation, runningTasks }: ListedRecord,

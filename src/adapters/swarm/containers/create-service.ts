@@ -9,7 +9,7 @@ import { serviceSpecOf } from './service-spec.ts';
 /**
  * Returns the runtime id of a new container, or of one made by an earlier or concurrent attempt. What it needs is on the
  * node of its volume first: a task of the swarm waits for nothing, and pulls nothing. Throws `NodeInMaintenance` when a
- * start follows and that node takes no tasks: an update then stops no earlier container for it.
+ * start must follow and that node takes no tasks: an update then stops no earlier container for it.
  */
 export async function createService(swarm: Swarm, spec: ContainerSpec): Promise<string> {
   const { settings, manager, nodes, records, volumes, networks, tools } = swarm;
@@ -20,7 +20,7 @@ export async function createService(swarm: Swarm, spec: ContainerSpec): Promise<
     await prepareNode(swarm, each, spec.image);
     await onNode(ensureRunnable(await nodes.engineOf(each), spec.image));
   });
-  if (spec.staysStopped !== true) await nodes.requireReady(nodeId);
+  if (spec.mayStayStopped !== true) await nodes.requireReady(nodeId);
   const imageId = await prepareNode(swarm, nodeId, spec.image);
   const network = networks.name;
   const toolsVolume = await tools.on(nodeId);

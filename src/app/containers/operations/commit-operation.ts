@@ -59,7 +59,7 @@ export async function commit(
     });
     const limited = change.started ? await tx.lifetimes.limitToTier(operation.dbId) : null;
     const container = limited ?? changed;
-    const restarted = operation.kind === 'update' && needsFresh(operation);
+    const restarted = operation.kind === 'update' && needsFresh(operation) && container.state === 'running';
     // One after the other: after a failure, statements still waiting could follow the rollback.
     await rememberLayerImage(tx, operation, facts);
     await announce(tx, operation, container, restarted);

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { withLayerImage } from '../../../domain/containers/layer/carry-over.ts';
-import type { Facts, ObservedState, Step } from '../../../domain/containers/operation.ts';
+import {
+  type Facts,
+  mayStayStopped,
+  type ObservedState,
+  type Step,
+} from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { VolumeFacts } from '../../../ports/containers/container-disk.ts';
@@ -66,7 +71,11 @@ export async function performInEngine(
     case 'fill_volume':
       return unchanged(await fillFromSnapshot(deps, operation, container));
     case 'create_fresh':
-      return { progress: await createFresh(deps, operation, container), shown: { fresh: 'stopped' } };
+      return {
+        progress: await createFresh(deps, operation, container),
+        // Only the engine knows whether it could start one that may stay stopped.
+        shown: operation.kind === 'update' && mayStayStopped(operation) ? null : { fresh: 'stopped' },
+      };
     case 'start':
       await runtime.start(await handleOf(deps, operation, container, step.which));
       // Its program may have ended at once.
@@ -186,7 +195,7 @@ const specOf = (operation: StoredOperation, container: Container): Omit<Containe
   hostname: operation.target.name,
   resources: operation.target.resources,
   env: container.env,
-  ...(operation.kind === 'restore' && { staysStopped: true }),
+  ...(mayStayStopped(operation) && { mayStayStopped: true }),
 });
 
 async function handleOf(

@@ -6,6 +6,7 @@ import {
   type OperationFault,
   type Step,
   standing,
+  witnessed,
 } from '../../../domain/containers/operation.ts';
 import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
 import { isContainerUnresponsive } from '../../../ports/containers/container-runtime.ts';
@@ -66,7 +67,8 @@ export async function execute(
     try {
       const { facts, freshRuntimeId } = await (current.observation ??
         observe(deps.runtime, current.operation, current.container.node));
-      current = { ...withoutObservation(current), operation: { ...current.operation, freshRuntimeId } };
+      const operation = witnessed({ ...current.operation, freshRuntimeId }, facts);
+      current = { ...withoutObservation(current), operation };
       step = nextStep(current.operation, facts);
       touchesEngine = true;
       current = await countedStep(deps, current, facts, step, stepName(step) === recordedStep);
@@ -212,8 +214,9 @@ async function record(
   step: string,
   unwritten: Progress = {},
 ): Promise<void> {
-  const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, snapshot } = operation;
-  const now = { phase, verified, unfitted, freshRuntimeId, layerImage, refusal, step };
+  const { volumeKept, snapshot } = operation;
+  const { phase, verified, unfitted, wasDown, freshRuntimeId, layerImage, refusal } = operation;
+  const now = { phase, verified, unfitted, wasDown, freshRuntimeId, layerImage, refusal, step };
   // A failed step may have recorded `volumeKept`.
   const volume = volumeKept === null ? {} : { volumeKept };
   const progress = { ...unwritten, ...now, ...volume, ...(snapshot && { snapshot }) };

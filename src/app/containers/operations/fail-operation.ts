@@ -99,9 +99,11 @@ async function endAsFailed(
   });
 }
 
-/** The answer has said why, and the container may never have stopped. */
-const isRefusedUpdate = ({ kind, before, refusal }: StoredOperation, { state }: StateChange): boolean =>
-  kind === 'update' && refusal !== null && state === before.state;
+/** The answer has said why, and nothing has happened to the container that others ask about. */
+const isRefusedUpdate = (
+  { kind, before, refusal, wasDown }: StoredOperation,
+  { state }: StateChange,
+): boolean => kind === 'update' && refusal !== null && state === before.state && !wasDown;
 
 /** A container that could not be made was in the lists meanwhile. */
 function failureEvent(

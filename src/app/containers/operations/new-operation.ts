@@ -55,6 +55,7 @@ export function newOperation(
     target,
     verified: false,
     unfitted: warm?.isFitted === false,
+    wasDown: false,
     volumeKept: null,
     requestedBy: request.caller?.user.id ?? null,
     origin: request.origin,

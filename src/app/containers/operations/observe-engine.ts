@@ -35,6 +35,7 @@ async function stateOf(
 ): Promise<ObservedState> {
   if (handle === null) return 'gone';
   const seen = await runtime.observe(handle);
+  if (seen.kind === 'stopped' && seen.isInMaintenance === true) return 'in_maintenance';
   if (seen.kind !== 'running') return seen.kind;
   if (seen.isEnding === true) return 'ending';
   if (seen.isSilent === true && CLAIMS_RUNNING.has(kind) && phase === 'forward')
