@@ -1,8 +1,7 @@
 import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
-import type { ContainerSnapshots } from '../../../ports/containers/container-images.ts';
-import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
-import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
+import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
+import { withoutSnapshots } from '../../without-snapshots.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { type Namespace, namespaceOf } from '../client/namespace.ts';
 import { type ClaimSettings, type Claims, volumeClaims } from '../volumes/claims.ts';
@@ -33,8 +32,8 @@ export function clusterRuntime(client: ApiClient, settings: ClusterSettings): Co
     ...lifecycle({ records, claims, pods, namespace }, settings.node),
     ...clusterObserver(namespace, records, settings),
     ...clusterDisk(claims, records, settings.disk),
-    ...NO_IMAGES,
-    ...NO_COPIES,
+    // A cluster has no way to make an image of a Pod, and does not pause Pods.
+    ...withoutSnapshots('a cluster'),
   };
 }
 
@@ -82,23 +81,3 @@ const lifecycle = ({ records, claims, pods, namespace }: Parts, node: string): C
   },
   endHung: async () => false,
 });
-
-/** A cluster has no way to make an image of a Pod. */
-const NO_IMAGES: ContainerSnapshots = {
-  capture: async () => {
-    throw new NotOffered('engine', 'a cluster makes no images of containers');
-  },
-  layerImages: async () => [],
-  removeCaptured: async () => {},
-};
-
-/** A cluster does not pause Pods. */
-const NO_COPIES: VolumeCopies = {
-  pause: async () => {
-    throw new NotOffered('engine', 'a cluster pauses no containers');
-  },
-  resume: async () => {},
-  copyVolume: async () => {
-    throw new NotOffered('engine', 'a cluster copies no volumes');
-  },
-};

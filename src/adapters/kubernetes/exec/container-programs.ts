@@ -7,7 +7,6 @@ import {
   OutcomeUnknown,
   RightMissing,
   RuntimeFailure,
-  type RuntimeHandle,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -16,11 +15,11 @@ import type {
   ProgramOutput,
   ProgramRequest,
 } from '../../../ports/containers/inside/container-programs.ts';
-import type { EngineWait } from '../../../ports/metrics.ts';
 import { workTurns } from '../../engine-queues.ts';
 import { engineSlots } from '../../engine-slots.ts';
 import { closesWithin } from '../../scripts/exec/closes-within.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
+import type { QueuedPrograms } from '../../scripts/queued-programs.ts';
 import { ApiFailure, isOfNode, rightAtNode } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
 import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
@@ -64,19 +63,10 @@ export type ProgramDeps = {
 };
 
 /** Programs by the exec of a cluster's API server, and the turns of those who wait for it. */
-export type ClusterPrograms = ContainerPrograms & {
-  /** Reports every future wait for a turn. */
-  listen(listener: (wait: EngineWait) => void): void;
-  /** How many wait for a start, and for other work. */
-  waiting(): { readonly calls: number; readonly work: number };
-  /** The runtime id of a handle; notes whom its calls are for. */
-  idOf(handle: RuntimeHandle): string;
-};
-
-export function clusterPrograms(deps: ProgramDeps): ClusterPrograms {
+export function clusterPrograms(deps: ProgramDeps): QueuedPrograms {
   const slots = engineSlots();
   const work = workTurns(slots.ownerOf);
-  const programs: ClusterPrograms = {
+  const programs: QueuedPrograms = {
     async start(runtimeId, request) {
       const opening = async (): Promise<ContainerProgram> => {
         const { stream, first } = await startProgram(deps, runtimeId, request);

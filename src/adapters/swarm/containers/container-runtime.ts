@@ -1,8 +1,7 @@
 import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
-import type { ContainerSnapshots } from '../../../ports/containers/container-images.ts';
-import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
-import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
+import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
+import { withoutSnapshots } from '../../without-snapshots.ts';
 import { onNode } from '../client/nodes.ts';
 import type { Swarm } from '../swarm.ts';
 import { swarmDisk } from '../volumes/container-disk.ts';
@@ -20,8 +19,8 @@ export function swarmRuntime(swarm: Swarm): ContainerEngine {
     ...lifecycle(swarm),
     ...swarmObserver(swarm),
     ...swarmDisk(swarm),
-    ...NO_IMAGES,
-    ...NO_COPIES,
+    // An image would be on one node alone.
+    ...withoutSnapshots('a swarm'),
   };
 }
 
@@ -81,22 +80,3 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
     endHung: async () => false,
   };
 }
-
-/** An image would be on one node alone. */
-const NO_IMAGES: ContainerSnapshots = {
-  capture: async () => {
-    throw new NotOffered('engine', 'a swarm makes no images of containers');
-  },
-  layerImages: async () => [],
-  removeCaptured: async () => {},
-};
-
-const NO_COPIES: VolumeCopies = {
-  pause: async () => {
-    throw new NotOffered('engine', 'a swarm pauses no containers');
-  },
-  resume: async () => {},
-  copyVolume: async () => {
-    throw new NotOffered('engine', 'a swarm copies no volumes');
-  },
-};

@@ -1,26 +1,16 @@
 import { LRUCache } from 'lru-cache';
-import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
-import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import type { EngineWait } from '../../../ports/metrics.ts';
 import { type EngineCalls, inContainer } from '../../docker/engine/engine-client.ts';
 import { dockerPrograms } from '../../docker/exec/container-programs.ts';
 import { isStartReport } from '../../docker/exec/exec-stream.ts';
+import type { QueuedPrograms } from '../../scripts/queued-programs.ts';
 import type { Located } from '../containers/locate.ts';
 import type { Swarm } from '../swarm.ts';
 
 const MAX_KNOWN = 10_000;
 
 /** Programs by the exec of the nodes' engines, where each takes a turn of its node. */
-export type SwarmPrograms = ContainerPrograms & {
-  /** Reports every future wait for a turn. */
-  listen(listener: (wait: EngineWait) => void): void;
-  /** How many wait for a start, and for other work. */
-  waiting(): { readonly calls: number; readonly work: number };
-  /** The runtime id of a handle; notes whom its calls are for. */
-  idOf(handle: RuntimeHandle): string;
-};
-
-export function swarmPrograms({ locator }: Swarm): SwarmPrograms {
+export function swarmPrograms({ locator }: Swarm): QueuedPrograms {
   const owners = new LRUCache<string, string>({ max: MAX_KNOWN });
   const engines = new Set<EngineCalls>();
   let report = (_wait: EngineWait): void => {};
