@@ -1,15 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { EngineHost } from '../../ports/containers/capacity/engine-host.ts';
-import type { ContainerEngine } from '../../ports/containers/container-engine.ts';
-import type { WarmPoolEngine } from '../../ports/containers/container-images.ts';
-import type { ContainerCommands, RoleInstaller } from '../../ports/containers/inside/container-commands.ts';
-import type { ContainerFiles } from '../../ports/containers/inside/container-files.ts';
-import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
-import type { FileSearch } from '../../ports/containers/inside/file-search.ts';
-import type { KernelShares } from '../../ports/containers/kernel-shares.ts';
-import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import type { OpenIdProvider } from '../../ports/identity/openid/openid-provider.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -17,24 +8,15 @@ import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import type { TerminalQueueOptions } from '../terminals/opening/terminal-queue.ts';
+import type { EngineParts } from './engine/engine-ports.ts';
 import type { Liveness } from './health/liveness.ts';
 import type { Readiness } from './health/readiness.ts';
 import type { Keys } from './keys/keys.ts';
 
-export type Ports = {
+export type Ports = Omit<EngineParts, 'terminals'> & {
   readonly storage: Storage;
-  readonly runtime: ContainerEngine;
   readonly runtimeNode: string;
   readonly terminalBackend: TerminalBackend;
-  readonly commands: ContainerCommands;
-  readonly processes: ContainerProcesses;
-  readonly files: ContainerFiles;
-  readonly fileSearch: FileSearch;
-  readonly insight: ContainerInsight;
-  readonly installer: RoleInstaller;
-  readonly warmPool: WarmPoolEngine;
-  readonly kernelShares: KernelShares;
-  readonly host: EngineHost;
   readonly hasher: PasswordHasher;
   /** null when none is set up. */
   readonly openIdProvider: OpenIdProvider | null;

@@ -29,7 +29,7 @@ import { healthHistory } from '../service/health.ts';
 import { recordHealth } from '../service/record-health.ts';
 import { settingsService } from '../settings.ts';
 import type { AllPorts, ComposeOptions, Ports, WebOptions } from './compose-options.ts';
-import { withMetrics } from './engine/engine-ports.ts';
+import { withMetrics } from './engine/engine-metrics.ts';
 import { withAgents } from './engine/route-by-node.ts';
 import { addressOf } from './process/listen-address.ts';
 import type { Service } from './service.ts';
