@@ -46,6 +46,12 @@ export type HttpOptions = {
 /** Registers routes; the composition root passes one function per part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
 
+export const together =
+  (...parts: readonly Routes[]): Routes =>
+  (http, tokens) => {
+    for (const part of parts) part(http, tokens);
+  };
+
 const SERVER = {
   genReqId: () => randomUUID(),
   frameworkErrors: onBadAddress,

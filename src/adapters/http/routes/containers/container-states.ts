@@ -4,7 +4,7 @@ import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/containers.ts';
-import type { Routes } from '../../server.ts';
+import { type Routes, together } from '../../server.ts';
 import { toContainerBody, toStartedBody, toUnderWayBody } from './container-body.ts';
 
 /** Starts and stops. */
@@ -52,12 +52,8 @@ export const runRoutes =
   };
 
 /** What follows a delete. */
-export const recoveryRoutes =
-  (containers: Containers): Routes =>
-  (http, tokens) => {
-    restoreRoute(containers)(http, tokens);
-    purgeRoutes(containers)(http, tokens);
-  };
+export const recoveryRoutes = (containers: Containers): Routes =>
+  together(restoreRoute(containers), purgeRoutes(containers));
 
 const restoreRoute =
   (containers: Containers): Routes =>

@@ -10,19 +10,18 @@ import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/snapshots.ts';
-import type { Routes } from '../../server.ts';
+import { type Routes, together } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
 import { toLabelFilters } from './lifetime-body.ts';
 import { toForkRequest, toSnapshotBody, toSnapshotRequest } from './snapshot-body.ts';
 
-export const snapshotRoutes =
-  (snapshots: Snapshots, keys: Idempotency): Routes =>
-  (http, tokens) => {
-    takeRoute(snapshots, keys)(http, tokens);
-    forkRoute(snapshots, keys)(http, tokens);
-    listRoutes(snapshots)(http, tokens);
-    deletionRoutes(snapshots)(http, tokens);
-  };
+export const snapshotRoutes = (snapshots: Snapshots, keys: Idempotency): Routes =>
+  together(
+    takeRoute(snapshots, keys),
+    forkRoute(snapshots, keys),
+    listRoutes(snapshots),
+    deletionRoutes(snapshots),
+  );
 
 const REFUSALS = [
   ...refusals.CHANGE,

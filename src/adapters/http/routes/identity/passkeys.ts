@@ -6,17 +6,13 @@ import * as refusals from '../../refusals.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
-import type { Routes } from '../../server.ts';
+import { type Routes, together } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 const change = { ...config, shutAfterReset: true } as const;
 
-export const passkeyRoutes =
-  (passkeys: Passkeys): Routes =>
-  (http, tokens) => {
-    registrationRoutes(passkeys)(http, tokens);
-    changeRoutes(passkeys)(http, tokens);
-  };
+export const passkeyRoutes = (passkeys: Passkeys): Routes =>
+  together(registrationRoutes(passkeys), changeRoutes(passkeys));
 
 const registrationRoutes =
   (passkeys: Passkeys): Routes =>

@@ -6,15 +6,10 @@ import { operation } from '../../open-api/route-schema.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/collaborations.ts';
-import type { Routes } from '../../server.ts';
+import { type Routes, together } from '../../server.ts';
 
-export const collaborationRoutes =
-  (collaborations: Collaborations): Routes =>
-  (http, tokens) => {
-    ownerRoutes(collaborations)(http, tokens);
-    participantRoutes(collaborations)(http, tokens);
-    endRoutes(collaborations)(http, tokens);
-  };
+export const collaborationRoutes = (collaborations: Collaborations): Routes =>
+  together(ownerRoutes(collaborations), participantRoutes(collaborations), endRoutes(collaborations));
 
 const ownerRoutes =
   (collaborations: Collaborations): Routes =>

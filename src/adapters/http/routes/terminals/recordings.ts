@@ -8,17 +8,16 @@ import { paged } from '../../pagination.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/recordings.ts';
-import type { Routes } from '../../server.ts';
+import { type Routes, together } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 
-export const recordingRoutes =
-  (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
-  (http, tokens) => {
-    startRoute(recordings)(http, tokens);
-    endRoutes(recordings)(http, tokens);
-    readRoutes(recordings)(http, tokens);
-    downloadRoute(recordings, cutOffReading)(http, tokens);
-  };
+export const recordingRoutes = (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
+  together(
+    startRoute(recordings),
+    endRoutes(recordings),
+    readRoutes(recordings),
+    downloadRoute(recordings, cutOffReading),
+  );
 
 const startRoute =
   (recordings: Recordings): Routes =>

@@ -22,7 +22,7 @@ import {
   UnderWayBody,
 } from '../../../schema/containers/containers.ts';
 import { pageQuery, sortBy } from '../../../schema/pagination.ts';
-import type { Routes } from '../../../server.ts';
+import { type Routes, together } from '../../../server.ts';
 import { toContainerBody, toUnderWayBody } from '../container-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
@@ -43,14 +43,13 @@ const ListQuery = Closed({
 });
 
 /** The containers of all users, for administrators. */
-export const adminContainerRoutes =
-  (containers: AdminContainers, transfer: TransferContainer): Routes =>
-  (http, tokens) => {
-    listRoutes(containers)(http, tokens);
-    stopRoutes(containers)(http, tokens);
-    deletionRoutes(containers)(http, tokens);
-    transferRoutes(transfer)(http, tokens);
-  };
+export const adminContainerRoutes = (containers: AdminContainers, transfer: TransferContainer): Routes =>
+  together(
+    listRoutes(containers),
+    stopRoutes(containers),
+    deletionRoutes(containers),
+    transferRoutes(transfer),
+  );
 
 /** What an administrator sees: nothing that a program inside has written. */
 const hidden = <B extends ContainerBody>(body: B): B => ({

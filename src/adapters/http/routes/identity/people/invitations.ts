@@ -7,7 +7,7 @@ import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
 import { SignedInBody } from '../../../schema/identity/sign-in.ts';
-import type { Routes } from '../../../server.ts';
+import { type Routes, together } from '../../../server.ts';
 import { signedInAnswer } from '../sign-in-reply.ts';
 import { linkUrl, toInvitationBody, toInvitationOffer } from './link-bodies.ts';
 
@@ -18,12 +18,8 @@ export type InvitationRouteDeps = {
   readonly publicUrl: () => string;
 };
 
-export const invitationRoutes =
-  (deps: InvitationRouteDeps): Routes =>
-  (http, tokens) => {
-    adminRoutes(deps)(http, tokens);
-    acceptRoutes(deps)(http, tokens);
-  };
+export const invitationRoutes = (deps: InvitationRouteDeps): Routes =>
+  together(adminRoutes(deps), acceptRoutes(deps));
 
 const adminRoutes =
   ({ invitations, publicUrl }: InvitationRouteDeps): Routes =>

@@ -6,7 +6,7 @@ import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
-import type { Routes } from '../../../server.ts';
+import { type Routes, together } from '../../../server.ts';
 import { signedInAnswer, toWaitingBody } from '../sign-in-reply.ts';
 import { linkUrl, toResetLinkBody, toResetOffer } from './link-bodies.ts';
 
@@ -17,13 +17,8 @@ export type ResetRouteDeps = {
   readonly publicUrl: () => string;
 };
 
-export const resetRoutes =
-  (deps: ResetRouteDeps): Routes =>
-  (http, tokens) => {
-    createRoute(deps)(http, tokens);
-    linkRoutes(deps)(http, tokens);
-    useRoutes(deps)(http, tokens);
-  };
+export const resetRoutes = (deps: ResetRouteDeps): Routes =>
+  together(createRoute(deps), linkRoutes(deps), useRoutes(deps));
 
 const createRoute =
   ({ resets, publicUrl }: ResetRouteDeps): Routes =>

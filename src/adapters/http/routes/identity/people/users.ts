@@ -7,17 +7,12 @@ import * as refusals from '../../../refusals.ts';
 import { bodyOf } from '../../../replies/bodies.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/users.ts';
-import type { Routes } from '../../../server.ts';
+import { type Routes, together } from '../../../server.ts';
 import { linkUrl, toResetLinkBody } from './link-bodies.ts';
 
 /** `publicUrl`: where browsers reach the page that sets a password. */
-export const userRoutes =
-  (users: Users, publicUrl: () => string): Routes =>
-  (http, tokens) => {
-    listRoute(users)(http, tokens);
-    createRoute(users, publicUrl)(http, tokens);
-    changeRoute(users)(http, tokens);
-  };
+export const userRoutes = (users: Users, publicUrl: () => string): Routes =>
+  together(listRoute(users), createRoute(users, publicUrl), changeRoute(users));
 
 const listRoute =
   (users: Users): Routes =>
