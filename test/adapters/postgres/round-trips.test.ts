@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { inTransaction } from '../../../src/adapters/postgres/connection/transaction.ts';
+import { StorageTooSlow } from '../../../src/ports/storage.ts';
 import { freshDatabase } from '../../support/database/database.ts';
 import { waitFor } from '../../support/patience.ts';
 
@@ -68,5 +69,24 @@ if (url !== null) {
     t.teardown(() => db.destroy());
     const slow = sql`select pg_sleep(1)`;
     await t.resolves(inTransaction(db, (tx) => Promise.all([slow.execute(tx), slow.execute(tx)])));
+  });
+
+  await t.test('all statements behind a failed one in a transaction fail for its reason', async (t) => {
+    const db = openDatabase(openPool({ url, poolSize: 1 }));
+    t.teardown(() => db.destroy());
+    const outcomes = async (first: string) => {
+      const statements: Promise<unknown>[] = [];
+      const work = inTransaction(db, async (tx) => {
+        for (const text of [first, 'select 1', 'select 2']) statements.push(sql.raw(text).execute(tx));
+        await Promise.all(statements);
+      });
+      await t.rejects(work);
+      return await Promise.allSettled(statements);
+    };
+    const divided = { status: 'rejected', reason: { code: '22012' } };
+    t.match(await outcomes('select 1 / 0'), [divided, divided, divided]);
+    const failed = `do 'begin raise exception using errcode = ''57014''; end'`;
+    const tooSlow = { status: 'rejected', reason: StorageTooSlow };
+    t.match(await outcomes(failed), [tooSlow, tooSlow, tooSlow], 'of the next transaction too');
   });
 }

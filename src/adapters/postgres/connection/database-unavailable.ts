@@ -31,6 +31,7 @@ const MOODS: { readonly [sqlState: string]: string } = {
 /** After these the connection is useless, although open. */
 const READ_ONLY = '25006';
 const TOO_SLOW = '57014';
+const ABORTED = '25P02';
 
 const SYSTEM_ERRORS = /^(ECONN.*|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 export const SILENCE = 'Query read timeout';
@@ -60,6 +61,9 @@ export function whyUnavailable(error: unknown): string | null {
 
 /** Whether the server aborted a slow statement. A cancelled one has the same code. */
 export const isTooSlow = (error: unknown): boolean => error instanceof Error && codeOf(error) === TOO_SLOW;
+
+/** Whether the server refused the statement because an earlier one of its transaction had failed. */
+export const isAborted = (error: unknown): boolean => error instanceof Error && codeOf(error) === ABORTED;
 
 /** Whether a prepared statement's result has other columns than when it was prepared. It was not executed. */
 export const isStalePlan = (error: unknown): boolean =>

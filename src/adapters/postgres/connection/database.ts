@@ -4,6 +4,7 @@ import pg from 'pg';
 import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../../ports/storage.ts';
 import type { Database } from '../schema/database-schema.ts';
 import {
+  isAborted,
   isPoolFull,
   isStalePlan,
   isTooSlow,
@@ -56,6 +57,8 @@ function notConnected(error: unknown): never {
 class TranslatingClient extends pg.Client {
   readonly #silenceMs: number;
   #inTransaction = false;
+  /** Why the server refuses the rest of the transaction. */
+  #abortedBy: unknown = null;
   /** Settles when all statements sent so far are answered. Never rejects. */
   #answered: Promise<unknown> = Promise.resolve();
   /** Until a migration changes the result of one. */
@@ -75,13 +78,24 @@ class TranslatingClient extends pg.Client {
     const sent = this.#sent(prepared ?? args);
     if (!(sent instanceof Promise)) return sent;
     const [statement] = args;
+    if (statement === BEGIN) this.#abortedBy = null;
     if (statement === BEGIN || ENDS.includes(statement)) this.#inTransaction = statement === BEGIN;
     const isAlone = !this.#inTransaction;
-    const answer = this.#inTime(sent)
+    const answer = this.#inTime(sent.catch((error) => this.#withReason(error)))
       .catch((error) => this.#withoutPlan(error, isAlone ? args : null))
       .catch((error) => this.#failed(error));
     return statement === BEGIN ? this.#begun(answer) : answer;
   }) as pg.Client['query'];
+
+  /**
+   * The server answers statements behind a failed one with no reason of their own, and whoever awaits several may see
+   * such an answer first. They fail with the error of the first.
+   */
+  #withReason(error: unknown): never {
+    if (isAborted(error) && this.#abortedBy !== null) throw this.#abortedBy;
+    this.#abortedBy = error;
+    throw error;
+  }
 
   /** A failed transaction can only be repeated as a whole. */
   async #withoutPlan(error: unknown, args: readonly unknown[] | null): Promise<unknown> {
