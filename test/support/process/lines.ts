@@ -132,7 +132,7 @@ export type EngineLine = {
   readonly port: number;
   /** Breaks every connection; `down` takes no new ones until `restore`. */
   cut(how: Break, then?: 'up' | 'down'): void;
-  /** Breaks the first connection on which the engine sends this, which does not arrive. */
+  /** Until `restore`, breaks each connection on which the engine sends this, which does not arrive. */
   cutBefore(words: RegExp, how: Break): void;
   restore(): void;
 };
@@ -153,9 +153,7 @@ export async function aLineToEngine(t: Test, endpoint: string): Promise<EngineLi
         const isAnswer = into.remoteFamily !== undefined;
         if (!isAnswer || trap === null || !trap.words.test(chunk.toString('latin1')))
           return into.write(chunk);
-        const { how } = trap;
-        trap = null;
-        breakOff(into, how);
+        breakOff(into, trap.how);
       });
     },
     // The end of a command's input is no end of its output.
@@ -173,6 +171,7 @@ export async function aLineToEngine(t: Test, endpoint: string): Promise<EngineLi
     },
     restore: () => {
       isUp = true;
+      trap = null;
     },
   };
 }

@@ -86,6 +86,7 @@ async function starting(t: Test, { line, run }: Scene): Promise<void> {
     line.cutBefore(/^HTTP.* 101 /, how);
     t.same(await run('true'), COMMAND_UNKNOWN, how);
   }
+  line.restore();
 }
 
 async function unstarted(t: Test, { line, run, sh }: Scene): Promise<void> {
@@ -130,6 +131,7 @@ async function changing(t: Test, { line, call, ask, sh, url }: Scene): Promise<v
     t.equal(await sh(`ls /workspace | grep '^${how}$' || true`), '', 'it was deleted');
     t.match(await call('DELETE', path), { statusCode: 404 });
   }
+  line.restore();
 }
 
 async function reading(t: Test, { line, ask, sh, url }: Scene): Promise<void> {
@@ -145,6 +147,7 @@ async function reading(t: Test, { line, ask, sh, url }: Scene): Promise<void> {
     line.cutBefore(/"cpu_stats"/, how);
     t.same(await ask('GET', `${url}/stats`), failed, how);
   }
+  line.restore();
 }
 
 async function ending(t: Test, scene: Scene): Promise<void> {
