@@ -49,15 +49,14 @@ const STILL_MS = 400;
 
 /** Reads until three consecutive readings are equal, and returns that. Throws when they never are. */
 export async function standsStill(read: () => Promise<number>): Promise<number> {
+  const end = performance.now() + PATIENCE_MS;
   let [same, last] = [0, await read()];
-  await waitFor(
-    async () => {
-      const now = await read();
-      same = now === last ? same + 1 : 0;
-      last = now;
-      return same >= 2;
-    },
-    { what: () => `it stands still: ${last}`, everyMs: STILL_MS },
-  );
+  while (same < 2) {
+    if (performance.now() > end) throw new Error(`no stillness within ${PATIENCE_MS} ms: ${last}`);
+    await sleep(STILL_MS);
+    const now = await read();
+    same = now === last ? same + 1 : 0;
+    last = now;
+  }
   return last;
 }
