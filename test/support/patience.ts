@@ -5,7 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * limit (240 s), so that the test reports what is missing.
  */
 const PATIENCE_MS = 30_000;
-const EVERY_MS = 5;
+/**
+ * A pause between two checks is this share of the wait so far, within these limits in milliseconds. Hundreds of checks a
+ * second cost a busy machine more than a long wait loses by a late one.
+ */
+const PAUSE = { share: 1 / 20, leastMs: 5, mostMs: 100 };
 /**
  * Dear checks, such as a command in a container, happen less often: a rest takes this many times as long as its check,
  * at most this many milliseconds. With less, the checks themselves are what a busy machine is busy with.
@@ -14,7 +18,7 @@ const REST = { times: 3, mostMs: 500 };
 
 type Patience = {
   readonly patienceMs?: number;
-  /** Between two checks, in milliseconds. */
+  /** The longest pause between two checks, in milliseconds. */
   readonly everyMs?: number;
 };
 
@@ -32,17 +36,25 @@ export async function waitFor(
 export async function eventually<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => unknown,
-  { patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: Patience = {},
+  { patienceMs = PATIENCE_MS, everyMs }: Patience = {},
 ): Promise<T> {
-  const end = performance.now() + patienceMs;
+  const beganAt = performance.now();
+  const end = beganAt + patienceMs;
   // Checks more often at first: most effects in this process take a few turns of its event loop.
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, everyMs)) {
+  for (
+    let pauseMs = 1;
+    ;
+    pauseMs = Math.min(2 * pauseMs, everyMs ?? pauseAfter(performance.now() - beganAt))
+  ) {
     const startedAt = performance.now();
     const value = await read();
     if (startedAt > end || isGood(value)) return value;
     await sleep(Math.max(pauseMs, Math.min(REST.times * (performance.now() - startedAt), REST.mostMs)));
   }
 }
+
+const pauseAfter = (waitedMs: number): number =>
+  Math.min(Math.max(PAUSE.share * waitedMs, PAUSE.leastMs), PAUSE.mostMs);
 
 /** Between two readings of `standsStill`, in milliseconds: a running program causes a change in less. */
 const STILL_MS = 400;
