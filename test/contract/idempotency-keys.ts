@@ -1,13 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
 import type { Storage } from '../../src/ports/storage.ts';
-import { storedUser } from '../support/database/stored.ts';
+import { hashOf, storedUser } from '../support/database/stored.ts';
 
 /** Ages the request's first attempt by this many hours. */
 export type AgeKey = (request: KeyedRequest, hours: number) => Promise<void>;
 
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 const answer = { status: 201, body: { name: 'dev', deep: { list: [1, null] } } };
 
 /** Guarantees of stored idempotency keys. */
@@ -108,16 +107,5 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     t.match((await begin(request)).begun, { kind: 'done' });
     await age(request, 0.2);
     t.same((await begin(request, 'b')).begun, { kind: 'begun', subject: null });
-  });
-
-  await t.test(`${name}: a link is rolled back with its transaction`, async (t) => {
-    const request = await aRequest();
-    const { holder } = await begin(request, 'a', 0);
-    const failing = storage.inTransaction(async (tx) => {
-      t.ok(await tx.idempotencyKeys.link(holder, 'made'));
-      throw new Error('no');
-    });
-    await t.rejects(failing, { message: 'no' });
-    t.same((await begin(request)).begun, { kind: 'begun', subject: null });
   });
 }

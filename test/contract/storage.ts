@@ -50,7 +50,8 @@ export type Ageing =
   | 'agents'
   | 'agent_enrolments'
   | 'snapshots'
-  | 'replica_reports';
+  | 'replica_reports'
+  | 'command_runs';
 
 /** How time passes for a storage: by its clock, or by moving stored times into the past. */
 export type Times = {
@@ -95,7 +96,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);
   await processOutputRepositoryContract(name, storage);
-  await commandRunRepositoryContract(name, storage);
+  await commandRunRepositoryContract(name, storage, passing('command_runs'));
   await snapshotRepositoryContract(name, storage, passing('snapshots'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));

@@ -76,20 +76,6 @@ t.test('a long history backlog is removed in parts by the days of the settings',
   t.equal(left(), 0);
 });
 
-t.test('old records of commands are swept', async (t) => {
-  const { commandRuns } = storage.repositories;
-  const [ended, running] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-  for (const hash of [ended, running]) await commandRuns.begin(hash, 'a');
-  await commandRuns.end(ended, { kind: 'abandoned' });
-  clock.advance(DAY_MS);
-  await commandRuns.sweep();
-  t.equal(await commandRuns.find(ended), null);
-  t.ok(await commandRuns.find(running));
-  clock.advance(7 * DAY_MS);
-  await commandRuns.sweep();
-  t.equal(await commandRuns.find(running), null);
-});
-
 t.test('a transaction that throws is undone in rows, lists, maps and maps of maps', async (t) => {
   const storage = memoryStorage(fixedClock());
   const { state, repositories } = storage;

@@ -63,21 +63,6 @@ const terminate = (sql: pg.Client, database: string, application: string) =>
 const pair = await openPair(t);
 busContract(t, async () => pair);
 
-t.test('a lost listener reconnects by itself and reports the gap', async (t) => {
-  if (pair === null) return;
-  let gaps = 0;
-  pair.there.subscribe(
-    'a',
-    () => undefined,
-    () => {
-      gaps += 1;
-    },
-  );
-  await terminate(pair.sql, pair.name, 'there');
-  await waitFor(() => gaps > 0);
-  t.ok(pair.there.connected);
-});
-
 t.test('the database shows a process while it runs, also one whose messages go elsewhere', async (t) => {
   const url = await freshDatabase(t);
   if (url === null) return;

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import { noMetrics } from '../../../src/adapters/memory/index.ts';
@@ -34,6 +34,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
   agent_enrolments: ['expires_at'],
   replica_reports: ['seen_at'],
+  command_runs: ['started_at', 'ended_at', 'left_at'],
 };
 /** The columns that age everything that is finally forgotten. */
 const ENDS = {
@@ -182,22 +183,6 @@ if (url !== null) {
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: [] }));
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: ['root'] }));
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
-  });
-
-  await t.test('old records of commands are swept, however they ended', async (t) => {
-    const { commandRuns } = storage.repositories;
-    const [exited, left, unseen] = [randomBytes(32), randomBytes(32), randomBytes(32)];
-    for (const hash of [exited, left, unseen]) await commandRuns.begin(hash, randomUUID());
-    await commandRuns.end(exited, { kind: 'exit', exitCode: 0, outputBytes: 0 });
-    await commandRuns.end(left, { kind: 'abandoned' });
-    await sql`update command_runs set ended_at = ended_at - interval '11 minutes',
-      left_at = left_at - interval '11 minutes'`.execute(db);
-    await commandRuns.sweep();
-    t.same([await commandRuns.find(exited), await commandRuns.find(left)], [null, null]);
-    t.ok(await commandRuns.find(unseen), 'one may run for days');
-    await sql`update command_runs set started_at = started_at - interval '8 days'`.execute(db);
-    await commandRuns.sweep();
-    t.equal(await commandRuns.find(unseen), null);
   });
 
   await t.test('restored events with higher transaction numbers are not waited for', async (t) => {

@@ -2,8 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 
-/** Guarantees of the records of commands that can be resumed. */
-export async function commandRunRepositoryContract(name: string, storage: Storage): Promise<void> {
+/** Guarantees of the records of commands that can be resumed. `pass` ages them. */
+export async function commandRunRepositoryContract(
+  name: string,
+  storage: Storage,
+  pass: (seconds: number) => Promise<unknown>,
+): Promise<void> {
   const { commandRuns } = storage.repositories;
 
   await t.test(`${name}: a command is on record from its start to its end`, async (t) => {
@@ -35,5 +39,19 @@ export async function commandRunRepositoryContract(name: string, storage: Storag
     );
     await commandRuns.forget(one);
     t.equal(await commandRuns.find(one), null);
+  });
+
+  await t.test(`${name}: old records are swept, however they ended`, async (t) => {
+    const [exited, left, unseen] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    for (const hash of [exited, left, unseen]) await commandRuns.begin(hash, randomUUID());
+    await commandRuns.end(exited, { kind: 'exit', exitCode: 0, outputBytes: 0 });
+    await commandRuns.end(left, { kind: 'abandoned' });
+    await pass(11 * 60);
+    await commandRuns.sweep();
+    t.same([await commandRuns.find(exited), await commandRuns.find(left)], [null, null]);
+    t.ok(await commandRuns.find(unseen), 'one may run for days');
+    await pass(8 * 86_400);
+    await commandRuns.sweep();
+    t.equal(await commandRuns.find(unseen), null);
   });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { StoredOperation } from '../../../src/ports/containers/operation-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { aNewContainer, storedUser } from '../../support/database/stored.ts';
 import { valuesOf } from '../../support/values.ts';
 
 /** Longer than a busy machine needs for all of it. */
@@ -41,35 +42,9 @@ export async function operationRepositoryContract(
   storage: Storage,
   advance: (seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { operations, containers, users } = storage.repositories;
-  const made = await users.insert({
-    email: null,
-    username: `ops-${randomUUID().slice(0, 8)}`,
-    passwordHash: null,
-    role: 'user',
-    tier: 'free',
-    guestUntil: null,
-    endsAt: null,
-  });
-  if ('taken' in made) throw new Error('a random name is taken');
-  const userId = made.user.id;
-  const aRow = async (): Promise<string> => {
-    const dbId = randomUUID();
-    await containers.insert({
-      dbId,
-      ownerId: userId,
-      name: `n-${dbId.slice(0, 8)}`,
-      imageKey: 'debian',
-      image: 'berth/debian:12',
-      shell: '/bin/bash',
-      role: 'standard',
-      resources,
-      env: {},
-      node: 'local',
-      volume: `ws-${dbId}`,
-    });
-    return dbId;
-  };
+  const { operations, containers } = storage.repositories;
+  const userId = (await storedUser(storage)).id;
+  const aRow = async (): Promise<string> => (await containers.insert(aNewContainer(userId))).dbId;
 
   await t.test(`${name}: OperationRepository`, async (t) => {
     await t.test('a container has at most one active operation, also under concurrency', async (t) => {

@@ -65,18 +65,6 @@ export async function warmPoolRepositoryContract(
       t.equal((await warmPool.ids()).size, 0);
     });
 
-    await t.test('a rolled-back claim returns its member', async (t) => {
-      const dbId = await ready(randomUUID());
-      await t.rejects(
-        storage.inTransaction(async (tx) => {
-          t.ok(await tx.warmPool.claim(wanted));
-          throw new Error('no room');
-        }),
-        { message: 'no room' },
-      );
-      t.match(await warmPool.claim(wanted), { dbId });
-    });
-
     await t.test('a claim takes only a fitting member', async (t) => {
       const owner = randomUUID();
       await begin(aMember(), 100, owner, 60);

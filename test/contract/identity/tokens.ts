@@ -1,13 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { UNLIMITED } from '../../../src/app/identity/account/token-records.ts';
-import type { User } from '../../../src/domain/identity/user.ts';
 import type { RequestCountStore } from '../../../src/ports/identity/request-count-store.ts';
 import type { NewToken } from '../../../src/ports/identity/token-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { NOBODY, storedUser } from '../../support/database/stored.ts';
 import { valuesOf } from '../../support/values.ts';
-
-const NOBODY = '99999999-9999-4999-8999-999999999999';
 
 /** Guarantees of stored API tokens. `advance` lets that many milliseconds pass. */
 export async function tokenRepositoryContract(
@@ -15,15 +13,8 @@ export async function tokenRepositoryContract(
   storage: Storage,
   advance: (ms: number) => Promise<void>,
 ): Promise<void> {
-  const { tokens, users } = storage.repositories;
+  const { tokens } = storage.repositories;
 
-  const aUser = async (): Promise<User> => {
-    const username = `t-${randomUUID().slice(0, 8)}`;
-    const person = { email: null, username, passwordHash: 'hash', role: 'user', tier: 'free' } as const;
-    const made = await users.insert({ ...person, guestUntil: null, endsAt: null });
-    if ('taken' in made) throw new Error('a random name is taken');
-    return made.user;
-  };
   const aRequest = (userId: string, over: Partial<NewToken> = {}): NewToken => ({
     userId,
     name: 'ci',
@@ -36,7 +27,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a token is stored as requested, with its life from now`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const made = await tokens.insert(
       aRequest(userId, { name: "O'Neil 😀", scopes: ['admin'], lifeMs: 1500 }),
     );
@@ -54,7 +45,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: tokens are found by hash, with their user and the time`, async (t) => {
-    const [ada, eve] = [await aUser(), await aUser()];
+    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const [first, second] = [aRequest(ada.id), aRequest(eve.id)];
     const made = [await tokens.insert(first), await tokens.insert(second)];
     await tokens.revoke(made[1]?.id ?? '', eve.id);
@@ -71,7 +62,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a token comes with the request limit of the settings`, async (t) => {
-    const request = aRequest((await aUser()).id);
+    const request = aRequest((await storedUser(storage)).id);
     await tokens.insert(request);
     const { requestsPerMinute } = await storage.repositories.settings.read();
     t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute }]);
@@ -81,13 +72,13 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a list has the user's own, newest first, including ended ones`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const ids: string[] = [];
     for (let i = 0; i < 4; i += 1) {
       ids.unshift((await tokens.insert(aRequest(userId, i === 0 ? { lifeMs: 1 } : {}))).id);
       await advance(5);
     }
-    await tokens.insert(aRequest((await aUser()).id));
+    await tokens.insert(aRequest((await storedUser(storage)).id));
     await tokens.revoke(ids[1] ?? '', userId);
     await tokens.touch([{ id: ids[2] ?? '', at: new Date() }]);
     t.same(valuesOf(await tokens.listOwned(userId), 'id'), ids);
@@ -95,7 +86,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: live tokens are counted separately`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     t.same(await tokens.count(userId), { live: 0, stored: 0 });
     const revoked = await tokens.insert(aRequest(userId));
     await tokens.insert(aRequest(userId, { lifeMs: 1 }));
@@ -107,7 +98,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: the first revocation counts, and only its owner's`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const { id } = await tokens.insert(aRequest(userId));
     t.equal(await tokens.revoke(id, NOBODY), null);
     t.equal(await tokens.revoke(NOBODY, userId), null);
@@ -126,7 +117,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a delete removes the row, for its owner only`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const made = await tokens.insert(aRequest(userId));
     t.equal(await tokens.delete(made.id, NOBODY), null);
     t.same(await tokens.delete(made.id, userId), { token: made, descendants: [] });
@@ -153,7 +144,7 @@ export async function tokenRepositoryContract(
     );
 
   await t.test(`${name}: a revoked token takes all its descendants along, and no other`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const { root, first, grandchild, second, beside } = await aTree(userId);
     t.equal(await tokens.revoke(first.id, NOBODY), null);
     const one = await tokens.revoke(first.id, userId);
@@ -174,7 +165,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a deleted token leaves its descendants, revoked`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const { root, first, grandchild, second, beside } = await aTree(userId);
     const gone = await tokens.delete(root.id, userId);
     t.same(new Set(gone?.descendants.map(({ id }) => id)), new Set([first.id, grandchild.id, second.id]));
@@ -188,7 +179,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: a token keeps its limits, and never outlives the given end`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const containers = [randomUUID(), randomUUID()];
     const limits = { containers, maxUses: 3, usesLeft: 3 };
     const notAfter = new Date(Date.now() + 60_000);
@@ -206,7 +197,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: of concurrent requests, as many as are left get one use each`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const counted = await tokens.insert(aRequest(userId, { maxUses: 5, usesLeft: 5 }));
     const taken = await Promise.all(Array.from({ length: 20 }, () => tokens.take(counted.id)));
     t.same(taken.filter((left) => left !== null).sort(), [0, 1, 2, 3, 4]);
@@ -220,7 +211,7 @@ export async function tokenRepositoryContract(
   });
 
   await t.test(`${name}: uses are written in one batch, with their times, and never move back`, async (t) => {
-    const { id: userId } = await aUser();
+    const { id: userId } = await storedUser(storage);
     const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
     const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
     const uses = async () => {

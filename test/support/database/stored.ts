@@ -6,6 +6,7 @@ import type { Database } from '../../../src/adapters/postgres/schema/database-sc
 import type { Container } from '../../../src/domain/containers/container.ts';
 import type { User } from '../../../src/domain/identity/user.ts';
 import type { NewContainer } from '../../../src/ports/containers/container-repository.ts';
+import type { NewSnapshot } from '../../../src/ports/containers/snapshots/snapshot-repository.ts';
 import type { NewUser } from '../../../src/ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-record-repository.ts';
@@ -67,6 +68,33 @@ export async function storedContainer(
   if (made === null) throw new Error('a container vanished');
   return made;
 }
+
+export const aNewSnapshot = (
+  { ownerId, dbId }: Pick<Container, 'ownerId' | 'dbId'>,
+  over: Partial<NewSnapshot> = {},
+): NewSnapshot => {
+  const id = randomUUID();
+  return {
+    id,
+    ownerId,
+    dbId,
+    name: `s-${id.slice(0, 8)}`,
+    note: 'héllo "🚢"',
+    labels: { team: 'a' },
+    containerName: 'dev',
+    imageKey: 'debian',
+    image: 'berth/debian:12',
+    shell: '/bin/bash',
+    role: 'node',
+    roleSetupStatus: 'ready',
+    volume: `snap-${id}`,
+    layerMb: 10,
+    volumeMb: 30,
+    resources: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 },
+    forkIds: null,
+    ...over,
+  };
+};
 
 /** The user's own live containers, newest first. */
 export async function ownContainers(

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { UNLIMITED } from '../../../../src/app/identity/account/token-records.ts';
-import type { Container } from '../../../../src/domain/containers/container.ts';
 import { FILE_SYSTEM_MB } from '../../../../src/domain/containers/snapshots/snapshot.ts';
 import { LEAST_BYTES } from '../../../../src/domain/terminals/recording.ts';
-import type { NewSnapshot } from '../../../../src/ports/containers/snapshots/snapshot-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import {
   aNewContainer,
+  aNewSnapshot,
   hashOf,
   recordOf,
   storedContainer,
@@ -73,7 +72,8 @@ export async function capacityRepositoryContract(name: string, storage: Storage)
     await diskUse.record(live.dbId, { usedMb: 30, layerUsedMb: 12 });
     await diskUse.record(gone.dbId, { usedMb: 70, layerUsedMb: 5 });
     await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
-    const [kept, deleted] = [aNewSnapshot(live), aNewSnapshot(live)];
+    const sizes = { layerMb: 1, volumeMb: 5 };
+    const [kept, deleted] = [aNewSnapshot(live, sizes), aNewSnapshot(live, sizes)];
     for (const each of [kept, deleted]) {
       await snapshots.insert(each);
       await snapshots.settle(each.id, 'ready');
@@ -113,27 +113,4 @@ export async function capacityRepositoryContract(name: string, storage: Storage)
     await terminals.remove([shown.id]);
     t.match(await useOf(ada.id), { terminals: 0 });
   });
-}
-
-function aNewSnapshot({ ownerId, dbId, name: containerName, resources }: Container): NewSnapshot {
-  const id = randomUUID();
-  return {
-    id,
-    ownerId,
-    dbId,
-    containerName,
-    resources,
-    name: `s-${id.slice(0, 8)}`,
-    note: '',
-    labels: {},
-    imageKey: 'debian',
-    image: 'berth/debian:12',
-    shell: '/bin/bash',
-    role: 'node',
-    roleSetupStatus: 'ready',
-    volume: `snap-${id}`,
-    layerMb: 1,
-    volumeMb: 5,
-    forkIds: null,
-  };
 }

@@ -3,7 +3,8 @@ import t from 'tap';
 import { volumeDue } from '../../../../src/domain/containers/volume-retention.ts';
 import { ENDED_KINDS, TOKENS_PER_SESSION } from '../../../../src/ports/history-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
-import { hashOf, NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { from, hashOf, NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { valuesOf } from '../../../support/values.ts';
 import { anOperation } from '../operations.ts';
 
 /** Ages everything that has happened by this many days. */
@@ -26,7 +27,6 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     for (const kind of ENDED_KINDS) while ((await history.forget(kind, 30, 100)) > 0);
   };
   const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
-  const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
 
   async function anOperationOf(dbId: string, userId: string, isFinished: boolean): Promise<string> {
     const owner = randomUUID();
@@ -43,19 +43,31 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     return share.id;
   }
 
-  await t.test(`${name}: a finished operation is forgotten after its days, an open one never`, async (t) => {
-    const userId = await aUserId();
-    const { dbId } = await storedContainer(storage, userId);
-    const finished = await anOperationOf(dbId, userId, true);
-    const active = await anOperationOf(dbId, userId, false);
-    await age(29);
-    await all();
-    t.ok(await operations.find(finished), 'not before');
-    await age(2);
-    await all();
-    t.equal(await operations.find(finished), null);
-    t.ok(await operations.find(active));
-  });
+  const areThere = (ids: readonly string[], find: (id: string) => Promise<unknown>) =>
+    Promise.all(ids.map(async (id) => (await find(id)) !== null));
+  /** `make` returns what looks at what it has made; `before` and `after` are seen around the end of the days. */
+  const forgets = (what: string, make: () => Promise<() => unknown>, before: unknown, after: unknown) =>
+    t.test(`${name}: ${what}`, async (t) => {
+      const look = await make();
+      await age(29);
+      await all();
+      t.same(await look(), before, 'not before');
+      await age(2);
+      await all();
+      t.same(await look(), after);
+    });
+
+  await forgets(
+    'a finished operation is forgotten after its days, an open one never',
+    async () => {
+      const userId = await aUserId();
+      const { dbId } = await storedContainer(storage, userId);
+      const ids = [await anOperationOf(dbId, userId, true), await anOperationOf(dbId, userId, false)];
+      return () => areThere(ids, operations.find);
+    },
+    [true, true],
+    [false, true],
+  );
 
   await t.test(`${name}: an ended session is forgotten with its refresh tokens`, async (t) => {
     const userId = await aUserId();
@@ -108,61 +120,49 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     t.same([await left(), await sessions.findWithUser(id)], [0, null]);
   });
 
-  await t.test(`${name}: an ended or expired share is forgotten with its participants`, async (t) => {
-    const userId = await aUserId();
-    const { dbId } = await storedContainer(storage, userId);
-    const [ended, ranOut, lasts] = [
-      await aShareOf(dbId, userId, 60),
-      await aShareOf(dbId, userId, 60),
-      await aShareOf(dbId, userId, 60 * 24 * 365),
-    ];
-    await collaborations.end(ended);
-    await age(29);
-    await all();
-    const found = async (ids: readonly string[]) =>
-      await Promise.all(ids.map(async (id) => (await collaborations.find(id)) !== null));
-    t.same(await found([ended, ranOut, lasts]), [true, true, true]);
-    await age(2);
-    await all();
-    t.same(await found([ended, ranOut, lasts]), [false, false, true]);
-  });
+  await forgets(
+    'an ended or expired share is forgotten with its participants',
+    async () => {
+      const userId = await aUserId();
+      const { dbId } = await storedContainer(storage, userId);
+      const aShare = (minutes: number) => aShareOf(dbId, userId, minutes);
+      const ids = [await aShare(60), await aShare(60), await aShare(60 * 24 * 365)];
+      await collaborations.end(ids[0] ?? '');
+      return () => areThere(ids, collaborations.find);
+    },
+    [true, true, true],
+    [false, false, true],
+  );
 
-  await t.test(`${name}: an outage is forgotten long after its end`, async (t) => {
-    const { health, announcements } = storage.repositories;
-    const draft = { text: 'now', severity: 'info', startsAt: new Date(0), endsAt: null } as const;
-    const clock = await storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
-    const from = clock?.createdAt ?? new Date();
-    await announcements.delete(clock?.id ?? '');
-    const outage = { component: 'isolation', state: 'degraded', reason: 'open', detail: null } as const;
-    await health.insert({ ...outage, from, to: from });
-    const lasts = await health.insert({ ...outage, from, to: null });
-    const count = async () => (await health.page('isolation', { after: null, limit: 9 })).items.length;
-    await age(29);
-    await all();
-    t.equal(await count(), 2);
-    await age(2);
-    await all();
-    t.equal(await count(), 1);
-    await health.end(lasts.id, from);
-  });
+  const announce = (text: string, endsAt: Date | null) => {
+    const draft = { text, severity: 'info', startsAt: new Date(0), endsAt } as const;
+    return storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
+  };
 
-  await t.test(`${name}: an ended announcement is forgotten, one without an end never`, async (t) => {
-    const { announcements } = storage.repositories;
-    const add = (text: string, endsAt: Date | null) => {
-      const draft = { text, severity: 'info', startsAt: new Date(0), endsAt } as const;
-      return storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
-    };
-    const lasts = await add('lasts', null);
-    await add('ended', lasts?.createdAt ?? null);
-    const texts = async () => (await announcements.list()).map(({ text }) => text).sort();
-    await age(29);
-    await all();
-    t.same(await texts(), ['ended', 'lasts']);
-    await age(2);
-    await all();
-    t.same(await texts(), ['lasts']);
-    await announcements.delete(lasts?.id ?? '');
-  });
+  await forgets(
+    'an ended announcement is forgotten, one without an end never',
+    async () => {
+      const lasts = await announce('lasts', null);
+      await announce('ended', lasts?.createdAt ?? null);
+      return async () => valuesOf(await storage.repositories.announcements.list(), 'text').toSorted();
+    },
+    ['ended', 'lasts'],
+    ['lasts'],
+  );
+
+  await forgets(
+    'an outage is forgotten long after its end',
+    async () => {
+      const { health } = storage.repositories;
+      const from = (await announce('now', null))?.createdAt ?? new Date();
+      const outage = { component: 'isolation', state: 'degraded', reason: 'open', detail: null } as const;
+      await health.insert({ ...outage, from, to: from });
+      await health.insert({ ...outage, from, to: null });
+      return async () => (await health.page('isolation', { after: null, limit: 9 })).items.length;
+    },
+    2,
+    1,
+  );
 
   await t.test(`${name}: a deleted container and what it had go long after its volume`, async (t) => {
     const userId = await aUserId();
@@ -204,7 +204,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     }
     await age(31);
     t.equal(await history.forget('operations', 30, 2), 2);
-    const left = async () => await Promise.all(ids.map(async (id) => (await operations.find(id)) !== null));
+    const left = () => areThere(ids, operations.find);
     t.same(await left(), [false, false, true, true, true, true]);
     const both = await Promise.all([1, 2].map(() => history.forget('operations', 30, 2)));
     await all();

@@ -3,11 +3,11 @@ import t from 'tap';
 import { FILE_SYSTEM_MB } from '../../../../src/domain/containers/snapshots/snapshot.ts';
 import type { NewSnapshot } from '../../../../src/ports/containers/snapshots/snapshot-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
-import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { aNewSnapshot, NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
 import { anOperation } from '../operations.ts';
 
 const DAY_S = 86_400;
-/** What `aNew` counts. */
+/** What `aNewSnapshot` counts. */
 const ONE_MB = 40 + FILE_SYSTEM_MB;
 
 /** Guarantees of stored snapshots and their removal. `pass` ages their rows by so many seconds. */
@@ -22,28 +22,6 @@ export async function snapshotRepositoryContract(
     const { dbId } = await storedContainer(storage, ownerId);
     return { ownerId, dbId };
   };
-  const aNew = (of: { ownerId: string; dbId: string }, over: Partial<NewSnapshot> = {}): NewSnapshot => {
-    const id = randomUUID();
-    return {
-      id,
-      ...of,
-      name: `s-${id.slice(0, 8)}`,
-      note: 'héllo "🚢"',
-      labels: { team: 'a' },
-      containerName: 'dev',
-      imageKey: 'debian',
-      image: 'berth/debian:12',
-      shell: '/bin/bash',
-      role: 'node',
-      roleSetupStatus: 'ready',
-      volume: `snap-${id}`,
-      layerMb: 10,
-      volumeMb: 30,
-      resources: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 },
-      forkIds: null,
-      ...over,
-    };
-  };
   const taken = async (fresh: NewSnapshot) => {
     await snapshots.insert(fresh);
     await snapshots.settle(fresh.id, 'ready');
@@ -55,7 +33,7 @@ export async function snapshotRepositoryContract(
   };
 
   await t.test(`${name}: a snapshot is stored, completed and settled once`, async (t) => {
-    const fresh = aNew(await aBox());
+    const fresh = aNewSnapshot(await aBox());
     const made = await snapshots.insert(fresh);
     t.match(made, { ...fresh, state: 'creating', layerImage: null, layerChanges: null, deletedAt: null });
     const changes = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
@@ -71,7 +49,7 @@ export async function snapshotRepositoryContract(
 
   await t.test(`${name}: a container is being paused from the intent to the operation's end`, async (t) => {
     const box = await aBox();
-    const fresh = aNew(box);
+    const fresh = aNewSnapshot(box);
     await snapshots.insert(fresh);
     const [owner, runtimeId, other] = [randomUUID(), randomUUID(), randomUUID()];
     const usual = anOperation(box.dbId, box.ownerId, owner);
@@ -88,25 +66,25 @@ export async function snapshotRepositoryContract(
 
   await t.test(`${name}: a name is an owner's once, among those that are there`, async (t) => {
     const box = await aBox();
-    const one = await taken(aNew(box, { name: 'base' }));
-    await t.rejects(snapshots.insert(aNew(box, { name: 'base' })), { name: 'SnapshotNameTaken' });
-    await snapshots.insert(aNew(await aBox(), { name: 'base' }));
-    await snapshots.insert(aNew(box, { name: 'base', forkIds: [randomUUID()] }));
+    const one = await taken(aNewSnapshot(box, { name: 'base' }));
+    await t.rejects(snapshots.insert(aNewSnapshot(box, { name: 'base' })), { name: 'SnapshotNameTaken' });
+    await snapshots.insert(aNewSnapshot(await aBox(), { name: 'base' }));
+    await snapshots.insert(aNewSnapshot(box, { name: 'base', forkIds: [randomUUID()] }));
     await snapshots.markDeleted(one.id);
-    const failed = aNew(box, { name: 'base' });
+    const failed = aNewSnapshot(box, { name: 'base' });
     await snapshots.insert(failed);
     await snapshots.settle(failed.id, 'failed');
-    await snapshots.insert(aNew(box, { name: 'base' }));
+    await snapshots.insert(aNewSnapshot(box, { name: 'base' }));
   });
 
   await t.test(`${name}: lists and use leave out what does not count`, async (t) => {
     const box = await aBox();
     const [old, young, gone, ofFork, failed] = [
-      await taken(aNew(box)),
-      await taken(aNew(box)),
-      await taken(aNew(box)),
-      await taken(aNew(box, { forkIds: [NOBODY] })),
-      await snapshots.insert(aNew(box)),
+      await taken(aNewSnapshot(box)),
+      await taken(aNewSnapshot(box)),
+      await taken(aNewSnapshot(box)),
+      await taken(aNewSnapshot(box, { forkIds: [NOBODY] })),
+      await snapshots.insert(aNewSnapshot(box)),
     ];
     await snapshots.markDeleted(gone.id);
     await snapshots.settle(failed.id, 'failed');
@@ -129,9 +107,13 @@ export async function snapshotRepositoryContract(
 
   await t.test(`${name}: a deleted one is restored until it is given up or being removed`, async (t) => {
     const box = await aBox();
-    const [kept, given, other] = [await taken(aNew(box)), await taken(aNew(box)), await taken(aNew(box))];
+    const [kept, given, other] = [
+      await taken(aNewSnapshot(box)),
+      await taken(aNewSnapshot(box)),
+      await taken(aNewSnapshot(box)),
+    ];
     const ids = async () => (await deletedSnapshots.list(box.ownerId)).map(({ id }) => id);
-    const failed = await snapshots.insert(aNew(box));
+    const failed = await snapshots.insert(aNewSnapshot(box));
     await snapshots.settle(failed.id, 'failed');
     await snapshots.markDeleted(given.id);
     await pass(1);
@@ -161,7 +143,7 @@ export async function snapshotRepositoryContract(
   });
 
   await t.test(`${name}: a deleted one is condemned after the retention, gone a day later`, async (t) => {
-    const kept = await taken(aNew(await aBox()));
+    const kept = await taken(aNewSnapshot(await aBox()));
     await snapshots.markDeleted(kept.id);
     t.notOk((await claimed()).includes(kept.id));
     await pass(8 * DAY_S);
@@ -179,7 +161,7 @@ export async function snapshotRepositoryContract(
 
   await t.test(`${name}: failed ones and those of made forks are due at once, none in use`, async (t) => {
     const box = await aBox();
-    const [failed, ofFork] = [aNew(box), aNew(box, { forkIds: [NOBODY] })];
+    const [failed, ofFork] = [aNewSnapshot(box), aNewSnapshot(box, { forkIds: [NOBODY] })];
     for (const one of [failed, ofFork]) await snapshots.insert(one);
     const owner = randomUUID();
     const work = {
@@ -201,7 +183,7 @@ export async function snapshotRepositoryContract(
   await t.test(`${name}: the first deleted ones are given up, as many as needed`, async (t) => {
     const box = await aBox();
     const all = [];
-    for (let n = 0; n < 6; n += 1) all.push(await taken(aNew(box)));
+    for (let n = 0; n < 6; n += 1) all.push(await taken(aNewSnapshot(box)));
     for (const { id } of all.slice(0, 5)) await snapshots.markDeleted(id);
     t.same(await retention.giveUp(box.ownerId, { mb: 0, count: 0 }), []);
     t.same(
@@ -229,7 +211,7 @@ export async function snapshotRepositoryContract(
   });
 
   await t.test(`${name}: the row of a removed one goes with the history`, async (t) => {
-    const removed = await taken(aNew(await aBox()));
+    const removed = await taken(aNewSnapshot(await aBox()));
     await snapshots.markDeleted(removed.id);
     await retention.giveUp(removed.ownerId, { mb: 1, count: 0 });
     await claimed();
