@@ -2,7 +2,6 @@
  * Every target in one table. Each section has its own installation, and ends before the next one begins. Arguments:
  * sections, all by default, `rounds=9`, `mb=300`, `keys=200`, `subscribers=5000`.
  */
-import { loadavg } from 'node:os';
 import { given, namedSections } from './support/arguments.ts';
 import { eventRows } from './support/events/measure.ts';
 import { CASES } from './support/lifecycle/cases.ts';
@@ -12,6 +11,7 @@ import { type Absences, allMet, failed, markdown, type Row } from './support/rep
 import { requestRows } from './support/requests/common-requests.ts';
 import { databaseSizeRows } from './support/requests/database-size.ts';
 import { tokenRows } from './support/requests/token-request.ts';
+import { loadNow } from './support/say.ts';
 
 type Measured = { readonly rows: readonly Row[]; readonly absences?: Absences };
 
@@ -38,7 +38,7 @@ const beganMs = performance.now();
 let absences: Absences = {};
 for (const name of namedSections(NAMES)) {
   const sectionMs = performance.now();
-  console.log(`\n${name}, at a load of ${(loadavg()[0] ?? 0).toFixed(1)}`);
+  console.log(`\n${name}, at a load of ${loadNow()}`);
   const measured = await SECTIONS[name]().catch((error): Measured => ({ rows: [failed(name, error)] }));
   all.push(...measured.rows);
   absences = { ...absences, ...measured.absences };

@@ -5,9 +5,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { administrator, mean, median } from './support/load.ts';
-import { startServer } from './support/servers.ts';
-import { emptyDatabase } from './support/whole-service.ts';
+import { mean, median } from './support/load.ts';
+import { onService } from './support/whole-service.ts';
 
 const TRIES = Number(process.argv[2] ?? 10_000);
 const WARM_UP = 500;
@@ -16,11 +15,9 @@ const WITHIN_MS = 1;
 const KINDS = ['unknown', 'revoked', 'expired', 'malformed'] as const;
 type Kind = (typeof KINDS)[number];
 
-const database = await emptyDatabase();
-const service = await startServer('service-server.ts', [database.url]);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-try {
-  const admin = await administrator(service.address, service.setupCode);
+await onService(async ({ service, admin }) => {
+  const ask = (token: string) => answeredMs(`${service.address}/api/tokens/validate`, token);
   const create = (body: object) =>
     admin.call<{ id: string; token: string }>('POST', '/api/tokens', { name: 'bench', ...body });
   const revoked = await create({});
@@ -49,18 +46,15 @@ try {
   const apart = Math.max(...means) - Math.min(...means);
   console.log(`means are at most ${apart.toFixed(3)} ms apart (allowed: ${WITHIN_MS} ms)`);
   process.exitCode = apart < WITHIN_MS ? 0 : 1;
-} finally {
-  agent.destroy();
-  await service.stop();
-  await database.stop();
-}
+});
+agent.destroy();
 
 /** Milliseconds until the whole answer has arrived. */
-function ask(token: string): Promise<number> {
+function answeredMs(url: string, token: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
     const start = performance.now();
-    request(`${service.address}/api/tokens/validate`, { agent, headers }, (answer) => {
+    request(url, { agent, headers }, (answer) => {
       if (answer.statusCode !== 401) reject(new Error(`answered ${answer.statusCode}`));
       answer.resume().once('end', () => resolve(performance.now() - start));
     })

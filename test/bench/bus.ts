@@ -4,14 +4,15 @@
  * and `rate=500` for one of them alone; `seconds=10` for each; `equal=1` for messages that are all the same, such as those
  * that wake the readers of events.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
 import { startRedis } from '../support/redis/redis-server.ts';
 import { given, namedSections } from './support/arguments.ts';
 import { type Crossing, measureCrossing, startReplicas } from './support/bus/replicas.ts';
 import { treeUsedMs } from './support/processor-time.ts';
+import { loadNow } from './support/say.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const REPLICAS = [2, 5, 10];
 const RATES = [10, 100, 500, 2_000];
@@ -21,14 +22,12 @@ const only = (name: string, all: readonly number[]): readonly number[] =>
 const seconds = given('seconds', 10);
 const areEqual = process.argv.includes('equal=1');
 
-type Carrier = { readonly url: string; readonly pid: number; readonly stop: () => Promise<void> };
-const CARRIERS = {
-  notify: async (folder: string): Promise<Carrier> => {
-    const { url, ...server } = await startEmbedded(folder);
-    return { ...server, url: url() };
-  },
-  redis: (folder: string): Promise<Carrier> => startRedis('redis-server', folder),
+type Carrier = {
+  readonly url: string;
+  readonly usedMs: () => number;
+  readonly stop: () => Promise<unknown>;
 };
+const CARRIERS = { notify: emptyDatabase, redis: emptyRedis };
 
 const HEAD = [
   '',
@@ -43,25 +42,30 @@ const HEAD = [
 ];
 console.log(`| ${HEAD.join(' | ')} |\n|${HEAD.map(() => '---|').join('')}`);
 for (const name of namedSections(['notify', 'redis'] as const)) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'berth-bench-'));
-  const carrier = await CARRIERS[name](folder);
+  const carrier = await CARRIERS[name]();
   try {
     for (const count of only('replicas', REPLICAS)) await withReplicas(name, carrier, count);
   } finally {
     await carrier.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function withReplicas(name: string, { url, pid }: Carrier, count: number): Promise<void> {
+async function emptyRedis(): Promise<Carrier> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'berth-bench-'));
+  const { url, pid, stop } = await startRedis('redis-server', folder);
+  const remove = () => rm(folder, { recursive: true, force: true });
+  return { url, usedMs: () => treeUsedMs(pid), stop: () => stop().then(remove) };
+}
+
+async function withReplicas(name: string, { url, usedMs }: Carrier, count: number): Promise<void> {
   const replicas = await startReplicas(url, count);
   try {
     for (const perSecond of only('rate', RATES)) {
       const load = { perSecond, seconds, areEqual };
-      print(name, count, perSecond, await measureCrossing(replicas, load, () => treeUsedMs(pid)));
+      print(name, count, perSecond, await measureCrossing(replicas, load, usedMs));
     }
   } finally {
-    await replicas.stop();
+    await Promise.all(replicas.map(({ stop }) => stop()));
   }
 }
 
@@ -70,6 +74,5 @@ function print(name: string, count: number, perSecond: number, crossing: Crossin
   const figures = [p50Ms, p99Ms, serverMs / seconds, replicaMs / seconds].map((figure) =>
     Number.isNaN(figure) ? '-' : figure.toFixed(1),
   );
-  const load = (loadavg()[0] ?? 0).toFixed(1);
-  console.log(`| ${[name, count, perSecond, ...figures, lost, load].join(' | ')} |`);
+  console.log(`| ${[name, count, perSecond, ...figures, lost, loadNow()].join(' | ')} |`);
 }

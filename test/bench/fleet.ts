@@ -3,18 +3,16 @@
  * with every user's page open, in a pass over all containers, in a storm of changes, and in lists. Everything is on
  * loopback; what counts is processor time. Arguments: `containers=5000`, `users=500`, `changes=500`, `seconds=30` at rest.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { WebSocket } from 'ws';
-import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { given } from './support/arguments.ts';
 import { protocols } from './support/events/crowd.ts';
 import { type Person, run, seed, sizeOf } from './support/fleet/seed.ts';
 import { client, quantile } from './support/load.ts';
-import { endedUsedMs, treeUsedMs } from './support/processor-time.ts';
+import { mib, say } from './support/say.ts';
 import { type Server, startServer } from './support/servers.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const CONTAINERS = given('containers', 5_000);
 const USERS = given('users', 500);
@@ -26,9 +24,6 @@ const SEEDED = { memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
 const PASSES = 3;
 const MEMORY = ['--expose-gc', '--import', path.resolve(import.meta.dirname, 'support/tell-memory.ts')];
 
-const say = (what: string): void => console.log(`${what} (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
-const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
-
 type Fleet = {
   readonly servers: readonly Server[];
   readonly url: string;
@@ -36,23 +31,17 @@ type Fleet = {
   readonly databaseMs: () => number;
 };
 
-const folder = mkdtempSync(path.join(tmpdir(), 'berth-bench-'));
-const database = await startEmbedded(folder);
+const database = await emptyDatabase();
 const servers: Server[] = [];
 try {
-  const url = database.url();
+  const { url, usedMs: databaseMs } = database;
   const people = await seed(url, USERS, CONTAINERS);
   for (const table of ['containers', 'users']) {
     const { bytes, rows } = await sizeOf(url, table);
     say(`${table}: ${rows} rows of ${Math.round(bytes / rows)} bytes with their indexes`);
   }
   for (const _ of [1, 2]) servers.push(await startServer('fleet-server.ts', [url], MEMORY));
-  const fleet = {
-    servers,
-    url,
-    people,
-    databaseMs: () => treeUsedMs(database.pid) + endedUsedMs(database.pid),
-  };
+  const fleet = { servers, url, people, databaseMs };
   await memories(fleet, 'without pages');
   const pages = await openPages(fleet);
   await memories(fleet, `with ${pages.sockets.length / servers.length} pages each`);
@@ -64,7 +53,6 @@ try {
 } finally {
   for (const server of servers) await server.stop();
   await database.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /** Processor time of the processes and of the database while something is done. */

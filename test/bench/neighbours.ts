@@ -2,17 +2,16 @@
  * The effect on a neighbour of a tenant who takes everything available. Medians before each attack and during it, and
  * their ratio. Arguments: parts of the attacks' names, all by default.
  */
-import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { attackOf } from './support/neighbours/attacker.ts';
 import { ATTACKS } from './support/neighbours/attacks.ts';
 import { aScene, MEASURES, watcherOf } from './support/neighbours/scene.ts';
+import { loadNow } from './support/say.ts';
 
 const WANTED = 3;
 /** Time for an attack to reach its height. */
 const RISE_MS = 3_000;
 const names = process.argv.slice(2);
-const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
 
 const rows: string[] = [];
 let missed = 0;
@@ -31,7 +30,7 @@ try {
       return `${before[measure].toFixed(1)} → ${during[measure].toFixed(1)} (${ratio.toFixed(1)}${ratio > WANTED ? ', missed' : ''})`;
     });
     rows.push(`| ${[name, ...cells].join(' | ')} |`);
-    console.log(`${rows.at(-1)}, at a load of ${load()}`);
+    console.log(`${rows.at(-1)}, at a load of ${loadNow()}`);
   }
   await watcher.close();
 } finally {

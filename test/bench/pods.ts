@@ -5,11 +5,8 @@
  * `changes=500`, `at-once=16`.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { Anything } from '../../src/adapters/kubernetes/client/objects.ts';
-import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { given } from './support/arguments.ts';
 import { type Person, run, seed } from './support/fleet/seed.ts';
@@ -17,8 +14,9 @@ import type { Passes, PassTook } from './support/fleet/serve.ts';
 import { client } from './support/load.ts';
 import { type BareCluster, startBareCluster } from './support/pods/cluster.ts';
 import { seedPods } from './support/pods/seed.ts';
-import { endedUsedMs, treeUsedMs } from './support/processor-time.ts';
+import { mib, say } from './support/say.ts';
 import { type Server, startServer } from './support/servers.ts';
+import { emptyDatabase } from './support/whole-service.ts';
 
 const CONTAINERS = given('containers', 5_000);
 const USERS = given('users', 500);
@@ -30,8 +28,6 @@ const PATIENT = { patienceMs: 600_000, everyMs: 250 };
 
 const isTrue = (): boolean => true;
 const isFalse = (): boolean => false;
-const say = (what: string): void => console.log(`${what} (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
-const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`;
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 type Scene = {
@@ -42,12 +38,11 @@ type Scene = {
   readonly databaseMs: () => number;
 };
 
-const folder = mkdtempSync(path.join(tmpdir(), 'berth-bench-'));
-const database = await startEmbedded(folder);
+const database = await emptyDatabase();
 const cluster = await startBareCluster();
 let server: Server | null = null;
 try {
-  const url = database.url();
+  const { url, usedMs: databaseMs } = database;
   const people = await seed(url, USERS, CONTAINERS);
   const { kubeconfig, namespace } = cluster;
   const asked = { kubeconfig, namespace, instanceId: randomUUID() };
@@ -67,7 +62,6 @@ try {
   await sizes(cluster, asked.instanceId);
   const beforeMs = cluster.usedMs();
   server = await startServer('pods/pods-server.ts', [url, JSON.stringify(asked)], MEMORY);
-  const databaseMs = (): number => treeUsedMs(database.pid) + endedUsedMs(database.pid);
   const scene = { cluster, server, url, people, databaseMs };
   await start(scene, beforeMs);
   await passes(scene);
@@ -77,7 +71,6 @@ try {
   await server?.stop();
   await cluster.stop();
   await database.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /** Bytes of an object in a list. */

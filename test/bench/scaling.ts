@@ -5,10 +5,10 @@
  * `pages=60`, `panes=20`.
  */
 import { randomUUID } from 'node:crypto';
-import { loadavg } from 'node:os';
 import { given, namedSections } from './support/arguments.ts';
 import { client, load, loader, quantile } from './support/load.ts';
 import { counted } from './support/processor-time.ts';
+import { say } from './support/say.ts';
 import { aScene, nginxVersion, openPages, type Scene, startNginx } from './support/scaling/scene.ts';
 import { answerKeys, type } from './support/terminals/echo.ts';
 import { type Line, serviceLine } from './support/terminals/scene.ts';
@@ -24,7 +24,6 @@ const KEYS = 40;
 const PAUSE_MS = 100;
 
 const parts = namedSections(['database', 'requests', 'terminals']);
-const say = (what: string): void => console.log(`${what} (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
 const scene = await aScene();
 try {
   if (parts.includes('database')) await idleAndPages(scene);

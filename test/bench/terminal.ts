@@ -3,8 +3,8 @@
  * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`, `lines=1000000` of output a round. With `TEST_KUBERNETES`, which `npm run
  * test:kubernetes -- --cluster` prints, in that cluster: `echo` and `throughput` alone.
  */
-import { loadavg } from 'node:os';
 import { given, namedSections } from './support/arguments.ts';
+import { loadNow } from './support/say.ts';
 import { agent } from './support/terminals/agents.ts';
 import { aClusterScene } from './support/terminals/cluster-scene.ts';
 import { echo, relay } from './support/terminals/echo.ts';
@@ -26,17 +26,16 @@ const options = {
 };
 const named = namedSections(isInCluster ? IN_CLUSTER : Object.keys(PARTS));
 
-const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
 const scene = isInCluster ? await aClusterScene() : await aScene();
 const all: Figure[] = [];
 try {
   for (const [name, part] of Object.entries(PARTS)) {
     if (!named.includes(name)) continue;
-    console.log(`${name}, at a load of ${load()}`);
+    console.log(`${name}, at a load of ${loadNow()}`);
     const figures = await part(scene, options);
     all.push(...figures);
     for (const { what, bare, berth } of figures) console.log(`  ${what}: ${bare ?? '-'}; ${berth}`);
-    console.log(`  at a load of ${load()}`);
+    console.log(`  at a load of ${loadNow()}`);
   }
 } finally {
   await scene.stop();

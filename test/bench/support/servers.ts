@@ -1,22 +1,62 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
 /** Milliseconds of processor time so far: the process's own, and the kernel's in its name. */
 export type Cpu = { readonly userMs: number; readonly systemMs: number };
 
+/** A program of the bench in its own process. */
+export type Program<Ready> = {
+  /** What it said when it was ready. */
+  readonly ready: Ready;
+  /** Its answer to a message. */
+  readonly ask: <T>(question: string | object) => Promise<T>;
+  readonly tell: (message: object) => void;
+  /** Lets it end, and waits for that. */
+  readonly stop: () => Promise<void>;
+};
+
+/** Starts `file` of this folder, with `args`, and waits until it is ready. */
+export async function startProgram<Ready>(
+  file: string,
+  args: readonly string[],
+  nodeFlags: readonly string[] = [],
+): Promise<Program<Ready>> {
+  const child = fork(path.join(import.meta.dirname, file), args, { execArgv: [...nodeFlags] });
+  const ended = once(child, 'exit');
+  const message = async <T>(): Promise<T> => {
+    const over = new AbortController();
+    const gone = ended.then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
+    const said = once(child, 'message', over).then(([value]) => value as T);
+    return await Promise.race([said, gone]).finally(() => {
+      said.catch(() => {});
+      over.abort();
+    });
+  };
+  return {
+    ready: await message<Ready>(),
+    tell: (told) => void child.send(told),
+    async ask(question) {
+      const answer = message();
+      child.send(question);
+      return (await answer) as never;
+    },
+    async stop() {
+      if (child.connected) child.disconnect();
+      await ended;
+    },
+  };
+}
+
 /** A server in its own process, so that it and its load do not share an event loop. */
-export type Server = {
+export type Server = Pick<Program<unknown>, 'ask' | 'stop'> & {
   readonly address: string;
   readonly setupCode: string;
   readonly cpu: () => Promise<Cpu>;
   /** The sum of both. */
   readonly cpuMs: () => Promise<number>;
-  /** Its answer to a message. */
-  readonly ask: <T>(question: string | object) => Promise<T>;
   /** Makes it announce something to all subscribers; returns the start, in ms since 1970. */
   readonly announce: (ownerId: string) => Promise<number>;
-  readonly stop: () => Promise<void>;
 };
 
 /** Starts `file` of this folder, with `args`, and waits until it listens. */
@@ -26,36 +66,21 @@ export async function startServer(
   nodeFlags: readonly string[] = [],
 ): Promise<Server> {
   const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? [];
-  const execArgv = [...nodeFlags, ...flags];
-  const child = fork(path.join(import.meta.dirname, file), args, { execArgv });
-  const ended = once(child, 'exit');
-  const [ready] = (await Promise.race([
-    once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`${file} ended with ${code} before it listened`))),
-  ])) as [{ address: string; setupCode?: string }];
-  const cpu = () => ask<Cpu>(child, 'cpu');
+  type Ready = { readonly address: string; readonly setupCode?: string };
+  const { ready, ask, stop } = await startProgram<Ready>(file, args, [...nodeFlags, ...flags]);
+  const cpu = () => ask<Cpu>('cpu');
   return {
     address: ready.address,
     setupCode: ready.setupCode ?? '',
-    ask: (question) => ask(child, question),
+    ask,
+    stop,
     cpu,
     async cpuMs() {
       const { userMs, systemMs } = await cpu();
       return userMs + systemMs;
     },
-    announce: async (ownerId) => (await ask<{ atMs: number }>(child, { ownerId })).atMs,
-    stop: async () => {
-      if (child.connected) child.disconnect();
-      await ended;
-    },
+    announce: async (ownerId) => (await ask<{ atMs: number }>({ ownerId })).atMs,
   };
-}
-
-async function ask<T>(child: ChildProcess, question: string | object): Promise<T> {
-  const answer = once(child, 'message');
-  child.send(question);
-  const [message] = (await answer) as [T];
-  return message;
 }
 
 /** In the server's process: announces on request, and returns the start. */

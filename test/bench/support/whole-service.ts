@@ -10,6 +10,9 @@ import { addressOf, probe } from '../../../src/adapters/docker/engine/engine-pro
 import { startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
 import { installationOf, removeInstance } from '../../support/engine/instance.ts';
 import { startEngine } from '../../support/run/keeper/engine.ts';
+import { administrator, type Client } from './load.ts';
+import { endedUsedMs, treeUsedMs } from './processor-time.ts';
+import { type Server, startServer } from './servers.ts';
 
 const SERVER = path.resolve(import.meta.dirname, '../../../src/app/main/bin/server.ts');
 const MEMORY = path.join(import.meta.dirname, 'tell-memory.ts');
@@ -65,17 +68,49 @@ export async function startWholeService(env: NodeJS.ProcessEnv): Promise<WholeSe
   throw new Error('the service did not start');
 }
 
+type EmptyDatabase = {
+  readonly url: string;
+  /** Processor time so far of its server. */
+  readonly usedMs: () => number;
+  readonly stop: () => Promise<void>;
+};
+
 /** An empty database with the settings of production, removed by `stop`. */
-export async function emptyDatabase(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+export async function emptyDatabase(): Promise<EmptyDatabase> {
   const root = await mkdtemp(path.join(tmpdir(), 'berth-bench-'));
   const server = await startEmbedded(root);
   return {
     url: server.url(),
+    usedMs: () => treeUsedMs(server.pid) + endedUsedMs(server.pid),
     stop: async () => {
       await server.stop();
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+type OnService = { readonly service: Server; readonly admin: Client; readonly databaseUrl: string };
+
+/** Work with the service on an empty database, without an engine, and with its first administrator. */
+export async function onService<T>(work: (on: OnService) => Promise<T>): Promise<T> {
+  const database = await emptyDatabase();
+  try {
+    const service = await startServer('service-server.ts', [database.url]);
+    try {
+      const admin = await administrator(service.address, service.setupCode);
+      return await work({ service, admin, databaseUrl: database.url });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await database.stop();
+  }
+}
+
+/** A new API token of the administrator, and the headers of a request with it. */
+export async function benchToken(admin: Client) {
+  const made = await admin.call<{ id: string; token: string }>('POST', '/api/tokens', { name: 'bench' });
+  return { ...made, headers: { authorization: `Bearer ${made.token}` } };
 }
 
 // A private engine, an empty database, and the whole service on both; all removed at the end.

@@ -1,9 +1,7 @@
 /** Processes on one bus, each of which publishes its share of the changes and hears those of all others. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../load.ts';
+import { type Program, startProgram } from '../servers.ts';
 
 /** For what is on its way. */
 const DRAIN_MS = 1_500;
@@ -35,39 +33,19 @@ export type Crossing = {
   readonly lost: number | '-';
 };
 
-export type Replicas = {
-  readonly all: readonly ChildProcess[];
-  stop(): Promise<void>;
-};
-
-export async function startReplicas(url: string, count: number): Promise<Replicas> {
-  const file = path.join(import.meta.dirname, '..', 'bus-server.ts');
-  const all = Array.from({ length: count }, () => fork(file, [url]));
-  await Promise.all(all.map((child) => once(child, 'message')));
-  return {
-    all,
-    async stop() {
-      await Promise.all(
-        all.map(async (child) => {
-          const ended = once(child, 'exit');
-          child.disconnect();
-          await ended;
-        }),
-      );
-    },
-  };
-}
+export const startReplicas = (url: string, count: number): Promise<readonly Program<unknown>[]> =>
+  Promise.all(Array.from({ length: count }, () => startProgram('bus-server.ts', [url])));
 
 /** `usedMs`: processor time of the server so far. */
 export async function measureCrossing(
-  { all }: Replicas,
+  all: readonly Program<unknown>[],
   load: Load,
   usedMs: () => number,
 ): Promise<Crossing> {
   await reports(all);
   const before = usedMs();
   const share = { ...load, perSecond: load.perSecond / all.length };
-  for (const child of all) child.send({ publish: share } satisfies Order);
+  for (const { tell } of all) tell({ publish: share } satisfies Order);
   await sleep(load.seconds * 1_000 + DRAIN_MS);
   const serverMs = usedMs() - before;
   const heard = await reports(all);
@@ -83,11 +61,5 @@ export async function measureCrossing(
   };
 }
 
-const reports = (all: readonly ChildProcess[]): Promise<readonly Report[]> =>
-  Promise.all(
-    all.map(async (child) => {
-      const answer = once(child, 'message');
-      child.send({ report: true } satisfies Order);
-      return ((await answer) as [Report])[0];
-    }),
-  );
+const reports = (all: readonly Program<unknown>[]): Promise<readonly Report[]> =>
+  Promise.all(all.map(({ ask }) => ask<Report>({ report: true } satisfies Order)));

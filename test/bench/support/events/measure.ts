@@ -1,10 +1,10 @@
 /** One event to many subscribers of a process, and to a subscriber of another. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { administrator, median, quantile } from '../load.ts';
+import { median, quantile } from '../load.ts';
 import type { Row } from '../report/rows.ts';
 import { type Server, startServer } from '../servers.ts';
-import { emptyDatabase } from '../whole-service.ts';
+import { benchToken, onService } from '../whole-service.ts';
 import { type Crowd, crowd, leave, protocols, toTheLast } from './crowd.ts';
 
 const WARM_UP = 2;
@@ -23,25 +23,21 @@ type Options = {
 type Subject = { readonly service: Server; readonly owner: string; readonly token: string };
 
 /** The base is `ws` with the same bytes and sockets. */
-export async function eventRows({ subscribers, rounds, across }: Options): Promise<readonly Row[]> {
-  const database = await emptyDatabase();
-  const bare = await startServer('broadcast-server.ts', []);
-  const service = await startServer('service-server.ts', [database.url]);
-  try {
-    const admin = await administrator(service.address, service.setupCode);
-    const { id: owner } = await admin.call<{ id: string }>('GET', '/api/me');
-    const { token } = await admin.call<{ token: string }>('POST', '/api/tokens', { name: 'bench' });
-    const subject = { service, owner, token };
-    const toMany = await toManyRows(subject, bare, allowed(subscribers), rounds);
-    if (across === 0) return toMany;
-    await delay(LEFT_MS);
-    return [...toMany, ...(await acrossRows(subject, database.url, across))];
-  } finally {
-    await service.stop();
-    await bare.stop();
-    await database.stop();
-  }
-}
+export const eventRows = ({ subscribers, rounds, across }: Options): Promise<readonly Row[]> =>
+  onService(async ({ service, admin, databaseUrl }) => {
+    const bare = await startServer('broadcast-server.ts', []);
+    try {
+      const { id: owner } = await admin.call<{ id: string }>('GET', '/api/me');
+      const { token } = await benchToken(admin);
+      const subject = { service, owner, token };
+      const toMany = await toManyRows(subject, bare, allowed(subscribers), rounds);
+      if (across === 0) return toMany;
+      await delay(LEFT_MS);
+      return [...toMany, ...(await acrossRows(subject, databaseUrl, across))];
+    } finally {
+      await bare.stop();
+    }
+  });
 
 /** Both kinds of subscribers are in this process. */
 function allowed(subscribers: number): number {

@@ -1,37 +1,27 @@
-/**
- * The attacker's client, in its own process. It would run on another machine, so it has the lowest priority here.
- * Argument: the attack's name. The first message has the account, the second ends the attack.
- */
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { client } from '../load.ts';
+import { startProgram } from '../servers.ts';
 import { ATTACKS, type End } from './attacks.ts';
 import type { Tenant } from './scene.ts';
+
+/**
+ * The attacker's client, in its own process. It would run on another machine, so it has the lowest priority here.
+ * Arguments: the attack's name and the account. A message ends the attack.
+ */
 
 type Account = Pick<Tenant, 'address' | 'token' | 'box'>;
 
 /** Begins the attack of this name, and resolves when it is set up. */
 export async function attackOf(name: string, { address, token, box }: Tenant): Promise<End> {
-  const child = fork(import.meta.filename, [name], { execArgv: process.execArgv });
-  setPriority(child.pid ?? 0, constants.priority.PRIORITY_LOW);
-  await answerOf(child, { address, token, box } satisfies Account);
-  return async () => {
-    await answerOf(child, 'end');
-    child.disconnect();
-  };
+  const account: Account = { address, token, box };
+  const args = [name, JSON.stringify(account)];
+  const { ask, stop } = await startProgram('neighbours/attacker.ts', args, process.execArgv);
+  return async () => await ask<void>('end').finally(stop);
 }
 
-async function answerOf(child: ChildProcess, message: object | string): Promise<void> {
-  const answer = once(child, 'message');
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the attacker ended')));
-  ended.catch(() => undefined);
-  child.send(message);
-  await Promise.race([answer, ended]);
-}
-
-async function serve(name: string): Promise<void> {
-  const [account] = (await once(process, 'message')) as [Account];
+async function serve(name: string, account: Account): Promise<void> {
+  setPriority(constants.priority.PRIORITY_LOW);
   const attack = ATTACKS[name];
   if (attack === undefined) throw new Error(`no attack ${name}`);
   const end = await attack({ ...account, ...client(account.address, account.token) });
@@ -42,4 +32,5 @@ async function serve(name: string): Promise<void> {
   process.send?.('over');
 }
 
-if (process.send !== undefined && process.argv[2] !== undefined) await serve(process.argv[2]);
+const [name, account] = process.argv.slice(2);
+if (process.send !== undefined && account !== undefined) await serve(name ?? '', JSON.parse(account));

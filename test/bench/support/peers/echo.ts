@@ -1,16 +1,14 @@
 /** From a keystroke to its echo, in a quiet container and beside another one's flood through the same server. */
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { quantile } from '../load.ts';
 import type { Row, Side } from '../report/rows.ts';
+import { startProgram } from '../servers.ts';
 import { answerKeys, type } from '../terminals/echo.ts';
 import { promptOf } from '../terminals/scene.ts';
 import { connect, type PeerLine, type Way, type Ways } from './lines.ts';
 import type { PeerScene } from './scene.ts';
 import { each, takeTurns } from './turns.ts';
 
-type Typist = { readonly line: PeerLine; readonly flood: Flood };
+type Typist = { readonly line: PeerLine; readonly flood: Awaited<ReturnType<typeof aFlood>> };
 
 export async function echoRows(
   { plain, beside }: PeerScene,
@@ -68,39 +66,14 @@ async function aTypist(plain: Ways, beside: Ways, side: Side): Promise<Typist> {
   return { line, flood: await aFlood(beside[side] as Way) };
 }
 
-// The flood's reader is another process: its work must not count as waiting.
-
-type Flood = {
-  /** Until it has flowed for a second. */
-  begin(): Promise<void>;
-  /** Until its shell has its prompt. */
-  pause(): Promise<void>;
-  end(): Promise<void>;
-};
-
-async function aFlood(way: Way): Promise<Flood> {
-  const child = fork(path.join(import.meta.dirname, 'flood-process.ts'), [JSON.stringify(way)]);
-  const ended = once(child, 'exit');
-  await answer(child);
+/** The flood's reader is another process: its work must not count as waiting. */
+async function aFlood(way: Way) {
+  const { ask, stop } = await startProgram('peers/flood-process.ts', [JSON.stringify(way)]);
   return {
-    begin: () => ask(child, 'begin'),
-    pause: () => ask(child, 'pause'),
-    async end() {
-      if (child.connected) child.disconnect();
-      await ended;
-    },
+    /** Until it has flowed for a second. */
+    begin: () => ask('begin'),
+    /** Until its shell has its prompt. */
+    pause: () => ask('pause'),
+    end: stop,
   };
-}
-
-async function ask(child: ChildProcess, what: string): Promise<void> {
-  const answered = answer(child);
-  child.send(what);
-  await answered;
-}
-
-async function answer(child: ChildProcess): Promise<void> {
-  const over = new AbortController();
-  const gone = once(child, 'exit', over).then(() => Promise.reject(new Error('a flood ended')));
-  gone.catch(() => undefined);
-  await Promise.race([once(child, 'message', over), gone]).finally(() => over.abort());
 }

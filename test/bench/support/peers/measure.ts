@@ -1,5 +1,5 @@
-import { loadavg } from 'node:os';
 import { type Absences, failed, type Row } from '../report/rows.ts';
+import { loadNow } from '../say.ts';
 import { echoRows } from './echo.ts';
 import { openRows } from './open.ts';
 import { outputRows } from './output.ts';
@@ -24,7 +24,7 @@ export async function measurePeers(
   const rows: Row[] = [];
   try {
     for (const section of sections) {
-      console.log(`${section}, at a load of ${(loadavg()[0] ?? 0).toFixed(1)}`);
+      console.log(`${section}, at a load of ${loadNow()}`);
       const measured = measureSection(scene, section, options);
       rows.push(...(await measured.catch((error) => [failed(`terminals: ${section}`, error)])));
     }

@@ -1,6 +1,4 @@
 /** A real API server without a node, whose place a stand-in takes. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +7,7 @@ import { startOwnCluster } from '../../../../scripts/lib/kubernetes/own-cluster.
 import type { ApiClient } from '../../../../src/adapters/kubernetes/client/api-client.ts';
 import { Anything } from '../../../../src/adapters/kubernetes/client/objects.ts';
 import { usedMs } from '../processor-time.ts';
+import { startProgram } from '../servers.ts';
 import { clientOf } from './settings.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..');
@@ -42,7 +41,7 @@ export async function startBareCluster(): Promise<BareCluster> {
     // What a controller makes in other clusters.
     const accounts = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
     await admin.call(Anything, { method: 'POST', path: accounts, body: { metadata: { name: 'default' } } });
-    const stopNode = await startStandIn(kubeconfig, NAMESPACE);
+    const node = await startProgram('pods/stand-in-node.ts', [kubeconfig, NAMESPACE]);
     const [apiServer, etcd] = ['kube-apiserver', 'etcd'].map((name) => pidOf(name, cluster.folder)) as [
       number,
       number,
@@ -54,7 +53,7 @@ export async function startBareCluster(): Promise<BareCluster> {
       usedMs: () => usedMs(apiServer) + usedMs(etcd),
       memory: () => ({ apiServerBytes: residentBytes(apiServer), etcdBytes: residentBytes(etcd) }),
       async stop() {
-        await stopNode();
+        await node.stop();
         await remove();
       },
     };
@@ -62,19 +61,6 @@ export async function startBareCluster(): Promise<BareCluster> {
     await remove();
     throw error;
   }
-}
-
-async function startStandIn(kubeconfig: string, namespace: string): Promise<() => Promise<void>> {
-  const child = fork(path.join(import.meta.dirname, 'stand-in-node.ts'), [kubeconfig, namespace]);
-  const ended = once(child, 'exit');
-  await Promise.race([
-    once(child, 'message'),
-    ended.then(() => Promise.reject(new Error('the stand-in node has ended'))),
-  ]);
-  return async () => {
-    if (child.connected) child.disconnect();
-    await ended;
-  };
 }
 
 /** Of a program of the cluster in this folder, which is in a namespace of its own. */

@@ -1,16 +1,11 @@
 /** The requests that a page makes most, with a login token, against the least that the same service answers. */
-import { administrator } from '../load.ts';
 import type { Row } from '../report/rows.ts';
-import { startServer } from '../servers.ts';
-import { emptyDatabase } from '../whole-service.ts';
+import { onService } from '../whole-service.ts';
 import { ratesOf } from './turns.ts';
 
 /** The base is `GET /livez`. */
-export async function requestRows(rounds: number): Promise<readonly Row[]> {
-  const database = await emptyDatabase();
-  const service = await startServer('service-server.ts', [database.url]);
-  try {
-    const { token } = await administrator(service.address, service.setupCode);
+export const requestRows = (rounds: number): Promise<readonly Row[]> =>
+  onService(async ({ service, admin: { token } }) => {
     const headers = { authorization: `Bearer ${token}` };
     const at = (path: string) => ({ url: service.address + path, headers });
     const targets = {
@@ -29,8 +24,4 @@ export async function requestRows(rounds: number): Promise<readonly Row[]> {
       row('GET /api/me with a login token', me, 0.18),
       row('GET /api/containers with none', containers, 0.15),
     ];
-  } finally {
-    await service.stop();
-    await database.stop();
-  }
-}
+  });

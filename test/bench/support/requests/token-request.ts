@@ -1,9 +1,9 @@
 /** A request with an API token, against bare Fastify with the same answer. */
 import pg from 'pg';
-import { administrator, type Client, type Load, load, loader, median } from '../load.ts';
+import { type Client, type Load, load, loader, median } from '../load.ts';
 import type { Row } from '../report/rows.ts';
 import { type Server, startServer } from '../servers.ts';
-import { emptyDatabase } from '../whole-service.ts';
+import { benchToken, onService } from '../whole-service.ts';
 
 const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
@@ -14,26 +14,21 @@ type Round = Load & { readonly cpuUsPerRequest: number };
 type Rounds = { readonly bare: Round[]; readonly service: Round[] };
 
 /** The base is Fastify. */
-export async function tokenRows(rounds: number): Promise<readonly Row[]> {
-  const database = await emptyDatabase();
-  const bare = await startServer('bare-server.ts', []);
-  const service = await startServer('service-server.ts', [database.url]);
-  try {
-    const admin = await administrator(service.address, service.setupCode);
-    const made = await admin.call<{ id: string; token: string }>('POST', '/api/tokens', { name: 'bench' });
-    const headers = { authorization: `Bearer ${made.token}` };
-    console.log(`${loader}, ${CONNECTIONS} connections, ${rounds} rounds of ${SECONDS} s, taking turns`);
-    const all = await inTurns({ bare, service }, headers, rounds, database.url);
-    show('bare Fastify', all.bare);
-    show('GET /api/tokens/validate', all.service);
-    showRatios(all);
-    return [rowOf(all, await isRefusedAtOnce(service, admin, made.id, headers))];
-  } finally {
-    await service.stop();
-    await bare.stop();
-    await database.stop();
-  }
-}
+export const tokenRows = (rounds: number): Promise<readonly Row[]> =>
+  onService(async ({ service, admin, databaseUrl }) => {
+    const bare = await startServer('bare-server.ts', []);
+    try {
+      const { id, headers } = await benchToken(admin);
+      console.log(`${loader}, ${CONNECTIONS} connections, ${rounds} rounds of ${SECONDS} s, taking turns`);
+      const all = await inTurns({ bare, service }, headers, rounds, databaseUrl);
+      show('bare Fastify', all.bare);
+      show('GET /api/tokens/validate', all.service);
+      showRatios(all);
+      return [rowOf(all, await isRefusedAtOnce(service, admin, id, headers))];
+    } finally {
+      await bare.stop();
+    }
+  });
 
 async function inTurns(
   servers: { readonly bare: Server; readonly service: Server },

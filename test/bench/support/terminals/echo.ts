@@ -1,11 +1,10 @@
 /** From a keystroke to its echo, one at a time. */
 
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { quantile } from '../load.ts';
+import { startProgram } from '../servers.ts';
 import {
   type Box,
   type Figure,
@@ -138,8 +137,8 @@ export const relay: Part = async (scene, { rounds }) => {
 };
 
 async function relayLine(scene: Scene, { runtimeId }: Box): Promise<Line> {
-  const child = fork(path.join(import.meta.dirname, 'relay-process.ts'), [scene.endpoint, runtimeId]);
-  const [port] = (await once(child, 'message')) as [number];
+  const args = [scene.endpoint, runtimeId];
+  const { ready: port, stop } = await startProgram<number>('terminals/relay-process.ts', args);
   const socket = new WebSocket(`ws://127.0.0.1:${port}`, { perMessageDeflate: false });
   await once(socket, 'open');
   let take = (_chunk: Buffer): void => {};
@@ -151,9 +150,8 @@ async function relayLine(scene: Scene, { runtimeId }: Box): Promise<Line> {
     },
     stopReading: () => socket.pause(),
     async close() {
-      const ended = once(child, 'exit');
       socket.terminate();
-      await ended;
+      await stop();
     },
   });
   return await promptOf(line);

@@ -1,8 +1,6 @@
 /** A hundred typists beside twenty programs with heavy output. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { quantile } from '../load.ts';
+import { startProgram } from '../servers.ts';
 import { answerKeys, type } from './echo.ts';
 import type { Box, Figure, Line, Part, Scene } from './scene.ts';
 
@@ -27,10 +25,10 @@ export const fair: Part = async (scene) => {
     return ms.flat();
   };
   const alone = await typeAll(KEYS);
-  const flood = await startFlood(scene, greedy);
+  const endFlood = await startFlood(scene, greedy);
   const first = await typeAll(FIRST_KEYS);
   const beside = await typeAll(KEYS);
-  const megabytes = await flood.stop();
+  const megabytes = await endFlood();
   await Promise.all(lines.map((line) => line.close()));
   await Promise.all([scene.remove(greedy), scene.remove(typing)]);
   const text = (ms: readonly number[]): string =>
@@ -58,20 +56,10 @@ export const fair: Part = async (scene) => {
   ];
 };
 
-/** The floods' readers are another process: its work must not count as waiting. */
-async function startFlood(scene: Scene, box: Box) {
-  const args = [scene.at.address, scene.at.token, box.dbId, String(GREEDY)];
-  const child = fork(path.join(import.meta.dirname, 'flood.ts'), args);
-  await once(child, 'message');
-  return {
-    async stop(): Promise<number> {
-      const answer = once(child, 'message');
-      child.send('stop');
-      const [megabytesASecond] = (await answer) as [number];
-      child.disconnect();
-      return megabytesASecond;
-    },
-  };
+/** The floods' readers are another process: its work must not count as waiting. Ends with their MB/s. */
+async function startFlood({ at }: Scene, { dbId }: Box): Promise<() => Promise<number>> {
+  const { ask, stop } = await startProgram('terminals/flood.ts', [at.address, at.token, dbId, `${GREEDY}`]);
+  return async () => await ask<number>('stop').finally(stop);
 }
 
 /** Makes this many, a few at a time. */
