@@ -40,8 +40,8 @@ export type Config = {
     /** null: the cluster's default. */
     readonly storageClass: string | null;
   };
-  /** Where the engines of a swarm's nodes answer. */
-  readonly swarm: NodeAddresses;
+  /** Where the engines of a swarm's nodes answer, and its managers, in the order of their use: without any, the usual socket. */
+  readonly swarm: NodeAddresses & { readonly managers: readonly string[] };
   readonly diskQuota: QuotaSetting;
   /** Free space that the host needs for anything new; null for a tenth or 5 GiB, whichever is smaller. */
   readonly diskFloorMb: number | null;
@@ -76,6 +76,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   }
   if (!invalid.has('BERTH_BUS_URL')) faults.push(...busFaults(env['BERTH_BUS_URL'] || undefined));
   if (!invalid.has('BERTH_SWARM_NODES')) faults.push(...swarmFaults(env['BERTH_SWARM_NODES'] || undefined));
+  if (!invalid.has('BERTH_SWARM_MANAGERS')) faults.push(...managerFaults(env));
   faults.push(...oidcFaults(env));
   return faults.length > 0 ? { faults } : { config: toConfig(value as Environment) };
 }
@@ -126,6 +127,18 @@ function nodeUrls(setting: string | undefined): Readonly<Record<string, string>>
 
 const swarmFaults = (setting: string | undefined): readonly string[] =>
   nodeUrls(setting) === null ? [`BERTH_SWARM_NODES must be ${descriptionOf('BERTH_SWARM_NODES')}`] : [];
+
+function managerFaults(env: NodeJS.ProcessEnv): readonly string[] {
+  const managers = list(env['BERTH_SWARM_MANAGERS'] || undefined);
+  if (managers.length === 0) return [];
+  return [
+    ...(env['BERTH_ENGINE'] === 'swarm' ? [] : ['BERTH_SWARM_MANAGERS needs BERTH_ENGINE=swarm']),
+    ...(env['DOCKER_HOST'] ? ['DOCKER_HOST and BERTH_SWARM_MANAGERS cannot be set together'] : []),
+    ...(new Set(managers).size < managers.length
+      ? ['BERTH_SWARM_MANAGERS must not name an address twice']
+      : []),
+  ];
+}
 
 /** The provider needs both; the rest is of no use without it. */
 function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
@@ -190,6 +203,7 @@ function toConfig(env: Environment): Config {
       template: env.BERTH_SWARM_NODE_URL,
       byNode: nodeUrls(env.BERTH_SWARM_NODES) ?? {},
       certPath: env.DOCKER_CERT_PATH ?? null,
+      managers: list(env.BERTH_SWARM_MANAGERS ?? env.DOCKER_HOST),
     },
     diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,

@@ -9,6 +9,8 @@ const TRUSTED_PROXIES = `^${ONE_PROXY}(\\s*,\\s*${ONE_PROXY})*$`;
 const OIDC_ISSUER =
   '^(https://[^/\\s?#]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?)(/[^\\s?#]*)?$';
 
+const ONE_MANAGER = '(unix|tcp|https?)://[^,\\s]+';
+
 /** Every environment setting. `npm start` refuses to start when any is invalid. */
 export const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
@@ -100,6 +102,12 @@ export const Environment = Type.Object({
     pattern: '^(https?|tcp|unix)://.',
     description: 'an https:// address with {addr}, {hostname} or {id}',
   }),
+  BERTH_SWARM_MANAGERS: Type.Optional(
+    Type.String({
+      pattern: `^${ONE_MANAGER}(\\s*,\\s*${ONE_MANAGER})*$`,
+      description: 'tcp:// or unix:// addresses of managers, separated by commas',
+    }),
+  ),
   BERTH_SWARM_NODES: Type.Optional(
     Type.String({
       pattern: '^\\{',

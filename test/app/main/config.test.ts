@@ -29,7 +29,7 @@ t.test('without settings the service listens on this machine only', async (t) =>
     logLevel: 'warn',
     engine: 'auto',
     cluster: { kubeconfig: null, context: null, namespace: null, storageClass: null },
-    swarm: { template: 'https://{addr}:2376', byNode: {}, certPath: null },
+    swarm: { template: 'https://{addr}:2376', byNode: {}, certPath: null, managers: [] },
     diskQuota: 'auto',
     diskFloorMb: null,
     warmPool: 0,
@@ -228,6 +228,25 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
     must: 'one of fatal, error, warn, info, debug, trace',
   },
 };
+
+t.test('managers of a Swarm are a list, for a Swarm alone', async (t) => {
+  const read = (BERTH_SWARM_MANAGERS: string, more: NodeJS.ProcessEnv = { BERTH_ENGINE: 'swarm' }) => {
+    const settings = readConfig({ BERTH_SWARM_MANAGERS, ...more });
+    return 'faults' in settings ? settings.faults : settings.config.swarm.managers;
+  };
+  const [one, two] = ['tcp://10.0.0.1:2376', 'unix:///run/docker.sock'];
+  t.same(read(`${one} , ${two}`), [one, two]);
+  t.same(read(one), [one]);
+  t.same(read('', { DOCKER_HOST: one }), [one], 'that of DOCKER_HOST');
+  const must = 'BERTH_SWARM_MANAGERS must be tcp:// or unix:// addresses of managers, separated by commas';
+  for (const wrong of ['10.0.0.1', `${one},`, `${one} ${two}`, `${one},10.0.0.2`])
+    t.same(read(wrong), [must]);
+  t.same(read(`${one},${one}`), ['BERTH_SWARM_MANAGERS must not name an address twice']);
+  t.same(read(one, {}), ['BERTH_SWARM_MANAGERS needs BERTH_ENGINE=swarm']);
+  t.same(read(one, { BERTH_ENGINE: 'swarm', DOCKER_HOST: two }), [
+    'DOCKER_HOST and BERTH_SWARM_MANAGERS cannot be set together',
+  ]);
+});
 
 t.test('each setting accepts values up to its bounds and none beyond', async (t) => {
   const faultsOf = (env: NodeJS.ProcessEnv): readonly string[] => {

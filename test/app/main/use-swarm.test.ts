@@ -9,13 +9,15 @@ import { aFolder } from '../../support/folder.ts';
 import { eventually } from '../../support/patience.ts';
 import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
-/** Uses a swarm by its manager. */
-async function use(t: Test, { address: { host, port } }: StandIn, dataDir: string) {
+const addressOf = ({ address: { host, port } }: StandIn): string => `tcp://${host}:${port}`;
+
+/** Uses a swarm by its managers. */
+async function use(t: Test, managers: readonly string[], dataDir: string) {
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
     BERTH_DATA_DIR: dataDir,
-    DOCKER_HOST: `tcp://${host}:${port}`,
-    BERTH_SWARM_NODE_URL: `http://${host}:${port}`,
+    BERTH_SWARM_MANAGERS: managers.join(),
+    BERTH_SWARM_NODE_URL: String(managers.at(-1)).replace('tcp:', 'http:'),
   });
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
@@ -45,7 +47,7 @@ t.test('containers in a cluster keep a swarm from being used in its stead', asyn
   const swarm = await standInSwarm(t);
   const dataDir = aFolder(t);
   await addRecord(dataDir, { kind: 'kubernetes', endpoint: 'https://10.0.0.1' });
-  const { parts, runtime } = await use(t, swarm, dataDir);
+  const { parts, runtime } = await use(t, [addressOf(swarm)], dataDir);
   t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   t.match(await readRecords(layoutOf(dataDir)), [{ kind: 'kubernetes' }]);
@@ -61,7 +63,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   const { host, port } = swarm.address;
   const dataDir = aFolder(t);
   swarm.behaviour.isManager = false;
-  const { parts, runtime, said } = await use(t, swarm, dataDir);
+  const { parts, runtime, said } = await use(t, [addressOf(swarm)], dataDir);
   t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
   t.match(said, ['the Swarm is not usable']);
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
@@ -84,3 +86,38 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
   await runtime.start(await runtime.create(aSpec('an-image')));
   t.match(await runtime.list(), [{ state: 'running' }], 'it is usable all the same');
 });
+
+t.test(
+  'the next manager is used when the present one does not answer, unless it is of another swarm',
+  async (t) => {
+    const [one, other, two] = [await standInSwarm(t), await standInSwarm(t, 'n9'), await standInSwarm(t)];
+    const { parts, runtime } = await use(
+      t,
+      ['tcp://127.0.0.1:1', ...[one, other, two].map(addressOf)],
+      aFolder(t),
+    );
+    const usesNow = (manager: StandIn) =>
+      eventually(
+        () => parts.engine.detail,
+        (detail) => detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`),
+      );
+    await usesNow(one);
+    t.same(await runtime.list(), []);
+    one.behaviour.hasLeader = false;
+    await usesNow(two);
+    await runtime.create(aSpec('an-image'));
+    t.same(
+      [one, other, two].map(({ services }) => services.size),
+      [0, 0, 1],
+    );
+
+    two.behaviour.hasLeader = false;
+    await eventually(
+      () => parts.engine,
+      ({ status, reason }) => status === 'degraded' && reason === 'unusable',
+    );
+    one.behaviour.hasLeader = true;
+    await usesNow(one);
+    t.same(await runtime.list(), [], 'by the first one again');
+  },
+);

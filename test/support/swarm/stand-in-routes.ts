@@ -208,7 +208,10 @@ const nodeRoutes = ({
   [
     'GET',
     /^\/swarm$/,
-    () => found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } }),
+    () =>
+      behaviour.hasLeader
+        ? found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } })
+        : { status: 503, body: { message: 'rpc error: The swarm does not have a leader' } },
   ],
   [
     'GET',

@@ -18,6 +18,8 @@ export type Behaviour = {
   /** The image that no container can be made from. */
   missingImage: string | null;
   isManager: boolean;
+  /** Whether a majority of the managers is reached. */
+  hasLeader: boolean;
   heartbeatSeconds: number;
   /** Of each container. */
   securityOptions: readonly string[] | null;
@@ -63,6 +65,7 @@ export function swarmState(nodeId: string) {
     hangs: false,
     missingImage: null,
     isManager: true,
+    hasLeader: true,
     heartbeatSeconds: 60,
     securityOptions: ['no-new-privileges=true'],
     availability: 'active',

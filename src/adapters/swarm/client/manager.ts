@@ -42,7 +42,7 @@ export function swarmManager(docker: Docker) {
     async ownNodeId(): Promise<string> {
       const { Swarm } = await ask.read<{ Swarm?: SwarmInfo }>(LIMITS.inspect, docker, 'info');
       if (Swarm?.ControlAvailable === true && Swarm.NodeID) return Swarm.NodeID;
-      throw new RuntimeUnavailable('the engine of DOCKER_HOST is not a manager of a swarm');
+      throw new RuntimeUnavailable('the engine is not a manager of a swarm');
     },
 
     /** The id of the swarm itself; null when the manager does not know it. */

@@ -20,9 +20,11 @@ export function reconnecting({ name, log, signal, againMs, connect, onFault }: R
   let timer: NodeJS.Timeout | undefined;
   let connecting: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
+  let isConnected = false;
   const attempt = async (): Promise<void> => {
     try {
       unwatch = await connect();
+      isConnected = true;
       connectLog.over(`${name} is in use`);
     } catch (err) {
       connectLog.error({ err }, `${name} is not usable`);
@@ -39,6 +41,15 @@ export function reconnecting({ name, log, signal, againMs, connect, onFault }: R
       connecting = attempt();
       await connecting;
       signal.throwIfAborted();
+    },
+    /** Leaves what is connected, and connects again. Does nothing while it already does. */
+    async again(): Promise<void> {
+      if (!isConnected || signal.aborted) return;
+      isConnected = false;
+      unwatch();
+      unwatch = () => {};
+      connecting = attempt();
+      await connecting;
     },
     async stop(): Promise<void> {
       clearTimeout(timer);

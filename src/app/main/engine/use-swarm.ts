@@ -1,7 +1,7 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
 import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
-import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
+import { answeringManager, type LastManager } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
 import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
@@ -10,6 +10,7 @@ import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts'
 import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { type PartState, type Parts, PREPARING } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
@@ -23,6 +24,8 @@ import { reconnecting } from './reconnect.ts';
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
+/** How often the manager in use is asked, where there are others. */
+const MANAGER_EVERY_MS = 5_000;
 
 /**
  * Connects the ports to a Docker swarm. Until its manager answers they refuse, and the connection is tried again every
@@ -49,15 +52,21 @@ export async function useSwarm(
     rulesEveryMs: RULES_EVERY_MS,
   });
   const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
-  let preparing: Promise<void> = Promise.resolve();
+  let preparing: Promise<unknown> = Promise.resolve();
+  let leave = new AbortController();
+  let inUse: InUse | null = null;
   const connect = async (): Promise<() => void> => {
-    const swarm = await attach(setUp, slot, parts);
-    const prepared = await prepare(swarm, setUp, parts, (image) => {
+    leave.abort();
+    leave = new AbortController();
+    const ofManager = { ...setUp, signal: AbortSignal.any([signal, leave.signal]) };
+    inUse = await attach(ofManager, slot, parts, inUse);
+    const { swarm } = inUse;
+    const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
       void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
       isolation.begin(swarmCanary(swarm, image));
     });
-    preparing = prepared.background;
+    preparing = Promise.all([preparing, prepared.background]);
     return slot.runtime.watch(setUp.onHint);
   };
   const onFault = (): void => {
@@ -66,7 +75,13 @@ export async function useSwarm(
     parts.image = NOT_USABLE;
   };
   const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
+  const watchManager = async (): Promise<void> => {
+    if (inUse !== null && !(await isAnswering(inUse))) await connection.again();
+  };
+  const hasOthers = setUp.config.swarm.managers.length > 1;
+  const stopWatching = hasOthers ? repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log) : async () => {};
   stopWith(async () => {
+    await stopWatching();
     await connection.stop();
     await stopDescribing();
     await isolation.stop();
@@ -76,15 +91,25 @@ export async function useSwarm(
   return { ...slot, parts };
 }
 
+type InUse = LastManager & { readonly swarm: Swarm };
+
+/** Whether a manager knows its swarm. A busy one is not silent. */
+const isAnswering = ({ swarm }: InUse): Promise<boolean> =>
+  swarm.manager.heartbeatSeconds().then(
+    () => true,
+    (error: unknown) => !(error instanceof RuntimeUnavailable) || error instanceof RuntimeBusy,
+  );
+
 async function attach(
   { config, instanceId, baseImage, metrics, log }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
-): Promise<Swarm> {
-  const { dockerHost, dataDir, swarm: addresses } = config;
+  last: LastManager | null,
+): Promise<InUse> {
+  const { dataDir, swarm: addresses } = config;
   const other = await otherCluster(dataDir, 'swarm');
   if (other !== null) throw new Error(other);
-  const { endpoint, docker } = managerAt(dockerHost, addresses.certPath);
+  const { endpoint, docker } = await answeringManager(addresses.managers, addresses.certPath, last);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,
@@ -95,8 +120,8 @@ async function attach(
     processLimits: await processLimits(),
   });
   await swarm.manager.ownNodeId();
-  const id = (await swarm.manager.clusterId()) ?? undefined;
-  await recordUse(dataDir, { kind: 'swarm', endpoint, id }, log);
+  const clusterId = await swarm.manager.clusterId();
+  await recordUse(dataDir, { kind: 'swarm', endpoint, id: clusterId ?? undefined }, log);
   const { turns, ...inside } = swarmInside(swarm);
   turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', () => turns.waiting().calls);
@@ -119,7 +144,7 @@ async function attach(
   // Old nodes may first get an image to try out.
   parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
   void describe().catch((err: unknown) => log.warn({ err }, 'the health of the Swarm is not known'));
-  return swarm;
+  return { endpoint, clusterId, swarm };
 }
 
 async function engineState(swarm: Swarm, endpoint: string): Promise<PartState> {

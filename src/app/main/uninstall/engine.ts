@@ -7,7 +7,7 @@ import {
   removeFromEngine,
 } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
 import { areOther, type Recorded, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
-import { managerAt } from '../../../adapters/swarm/client/manager-address.ts';
+import { answeringManager } from '../../../adapters/swarm/client/manager-address.ts';
 import { swarmLeftovers } from '../../../adapters/swarm/uninstall/swarm-leftovers.ts';
 import type { Config } from '../config.ts';
 
@@ -41,12 +41,14 @@ export async function usedEngines(
 }
 
 async function usedSwarm(
-  { dockerHost, swarm }: Config,
+  { swarm }: Config,
   records: readonly RecordedElsewhere[],
   instance: Instance,
 ): Promise<UsedEngine> {
   const recorded = records.filter(({ kind }) => kind === 'swarm');
-  const { endpoint, docker } = managerAt(dockerHost ?? recorded[0]?.endpoint ?? null, swarm.certPath);
+  const managers =
+    swarm.managers.length > 0 ? swarm.managers : recorded.slice(0, 1).map(({ endpoint }) => endpoint);
+  const { endpoint, docker } = await answeringManager(managers, swarm.certPath);
   const { clusterId, count, remove } = swarmLeftovers(docker, swarm, instance.id, instance.defaultImage);
   if (recorded.length > 0) {
     const id = await clusterId();
