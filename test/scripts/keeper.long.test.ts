@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
+import { openBrowser } from '../support/browser/chromium.ts';
 import { type Child, isThere, runModule, runProcess } from '../support/child.ts';
 import { aFolder, clearFolder } from '../support/folder.ts';
 import { eventually, waitFor } from '../support/patience.ts';
@@ -125,26 +126,35 @@ function fixInPlace(t: Test, folder: string): void {
 }
 
 t.test('a part that ends by itself is restarted once, then its end is reported', async (t) => {
-  if ((await needs(t, 'browser')) === null) return;
+  if ((await needs(t, 'engine')) === null) return;
   const run = aRun(t);
   const keeper = aKeeper(t, run);
   let pid = 0;
-  const ask = () => askFor('browser', run, keeper);
-  const killed = async (): Promise<Answer<'browser'>> => {
+  const ask = () => askFor('service', run, keeper);
+  const killed = async (): Promise<Answer<'service'>> => {
     process.kill(pid, 'SIGKILL');
     return await eventually(ask, (answer) => !answer.ok || answer.value.pid !== pid);
   };
   const first = await ask();
   if (first.ok) pid = first.value.pid;
   t.same(await ask(), first, 'everyone has the same one');
-  t.same(netlinkSocketsOf(pid), [], 'it sees no change of the network of this machine');
   const second = await killed();
   t.match(second, { ok: true });
   if (second.ok) pid = second.value.pid;
-  t.same(await killed(), { ok: false, reason: 'Chromium ended' });
+  t.match(await killed(), { ok: false, reason: /^the service of the run ended with SIGKILL/ });
   t.match(await askFor('systemPostgres', run, keeper), { ok: Boolean }, 'and the rest goes on');
   (await connected(run, keeper)).write('{"stop":true}\n');
   t.equal(await keeper.ended, 0, keeper.errors());
+});
+
+t.test('the Chromium of tests sees no change of the network of this machine', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const devtools = await browser.newBrowserCDPSession();
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo');
+  const own = processInfo.find(({ type }) => type === 'browser')?.id ?? 0;
+  t.equal(groupOf(`${own}`), own, 'it leads the group of its processes');
+  t.same(netlinkSocketsOf(own), []);
 });
 
 /** The processes of a group that receive the kernel's messages about network interfaces. */

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { openBrowser } from '../../support/browser/chromium.ts';
 import {
   asFirst,
   fillPerson,
-  openBrowser,
   openPage,
   setUpPage,
   typeUntilAnswered,

@@ -1,7 +1,8 @@
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { openBrowser } from '../../support/browser/chromium.ts';
 import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
-import { openBrowser, openPage, PROMPT, waitForLine } from '../../support/browser/page.ts';
+import { openPage, PROMPT, waitForLine } from '../../support/browser/page.ts';
 import { waitFor } from '../../support/patience.ts';
 import { type SilencingProxy, silencingProxy } from '../../support/process/lines.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';

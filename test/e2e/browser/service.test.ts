@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import type { PartState } from '../../../src/app/main/health/readiness.ts';
 import { violationsEverywhere } from '../../support/browser/axe.ts';
+import { openBrowser } from '../../support/browser/chromium.ts';
 import { aPagedService, focusedName, signedIn, test } from '../../support/browser/memory-page.ts';
-import { openBrowser } from '../../support/browser/page.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 
 const banner = (page: Page) => page.locator('.announcements');

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import t from 'tap';
+import { openBrowser } from '../../support/browser/chromium.ts';
 import {
   fillPerson,
-  openBrowser,
   openPage,
   PROMPT,
   typeLine,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { OF_COLOURS, violationsOf } from '../../support/browser/axe.ts';
-import { openBrowser } from '../../support/browser/page.ts';
+import { openBrowser } from '../../support/browser/chromium.ts';
 import { photograph } from '../../support/browser/photograph.ts';
 import { chosen, namesToShow, noteDone } from './choice.ts';
 import { faultsOf } from './faults.ts';

@@ -5,7 +5,8 @@ import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aService, as, type Bearer, type ServiceOptions } from '../service/service.ts';
 import { serverOf } from '../terminal/terminals.ts';
-import { openBrowser, openPage, signedIn as storageOf } from './page.ts';
+import { openBrowser } from './chromium.ts';
+import { openPage, signedIn as storageOf } from './page.ts';
 
 const MIB = 1_048_576;
 

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { waitFor } from '../patience.ts';
 import {
@@ -11,19 +11,7 @@ import {
   sharedService,
   startService,
 } from '../process/running-service.ts';
-import { needs } from '../run/infra.ts';
-
-/**
- * A connection to the run's Chromium; its contexts end with `t`. Null when the test was skipped because there is no
- * Chromium.
- */
-export async function openBrowser(t: Test): Promise<Browser | null> {
-  const part = await needs(t, 'browser');
-  if (part === null) return null;
-  const browser = await chromium.connect(part.endpoint);
-  t.teardown(() => browser.close());
-  return browser;
-}
+import { openBrowser } from './chromium.ts';
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
 

@@ -22,8 +22,8 @@ export type Parts = {
   };
   /** Images of the engine: the base image with BusyBox in the place of every tool of Debian, and one with nothing but BusyBox. */
   readonly busybox: { readonly inPlaceOfTools: string; readonly bare: string };
-  /** A headless Chromium; Playwright connects to its endpoint. */
-  readonly browser: { readonly endpoint: string; readonly pid: number };
+  /** A headless Chromium to start. */
+  readonly browser: { readonly program: string };
   /** A service on the run's engine and database server; nobody changes its settings. */
   readonly service: {
     readonly address: string;

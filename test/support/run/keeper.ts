@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { clearDeadRuns, clearFolder } from '../folder.ts';
 import { type Answer, folderOf, type Message, type Need, socketOf } from './infra.ts';
-import { startBrowser } from './keeper/browser.ts';
+import { findBrowser } from './keeper/browser.ts';
 import { startBusybox } from './keeper/busybox.ts';
 import { startEngine } from './keeper/engine.ts';
 import { findNode20 } from './keeper/node20.ts';
@@ -20,7 +20,7 @@ const starters = {
   postgres: startPostgres,
   engine: startEngine,
   busybox: startBusybox,
-  browser: startBrowser,
+  browser: findBrowser,
   service: startSharedService,
   systemPostgres: findSystemPostgres,
   redis: findRedis,

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../../src/adapters/memory/index.ts';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { openBrowser } from '../../../support/browser/chromium.ts';
 import { aPagedService, signedIn, test } from '../../../support/browser/memory-page.ts';
-import { openBrowser } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 

@@ -1,8 +1,9 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { openBrowser } from '../../../support/browser/chromium.ts';
 import { aScene, type PagedService } from '../../../support/browser/memory-page.ts';
-import { openBrowser, openPage } from '../../../support/browser/page.ts';
+import { openPage } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { violationsOf } from '../../../support/browser/axe.ts';
+import { openBrowser } from '../../../support/browser/chromium.ts';
 import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts';
-import { openBrowser, openPage } from '../../../support/browser/page.ts';
+import { openPage } from '../../../support/browser/page.ts';
 import { certifiedProvider } from '../../../support/openid/certified-provider.ts';
 import { providerPort } from '../../../support/openid/sign-in.ts';
 import { codeAt, enrol, from } from '../../../support/service/factors.ts';
