@@ -118,27 +118,6 @@ t.test('only an open terminal can be recorded', async (t) => {
   t.match((await record({ connection_id: '../x' })).json(), { code: 'validation_failed' });
 });
 
-t.test('a recording looks unknown to everybody but its owner', async (t) => {
-  const { open, record, call, service } = await aStudio(t);
-  await open();
-  const { id } = (await record()).json();
-  const eve = as(service, await aPerson(service, 'eve'));
-  for (const [method, url] of [
-    ['GET', `/api/recordings/${id}`],
-    ['GET', `/api/recordings/${id}/cast`],
-    ['POST', `/api/recordings/${id}/stop`],
-    ['DELETE', `/api/recordings/${id}`],
-  ] as const) {
-    const [foreign, unknown] = [await eve(method, url), await eve(method, url.replace(id, NOBODY))];
-    t.equal(foreign.statusCode, 404);
-    t.same(foreign.json(), { error: 'recording not found', code: 'recording_not_found' });
-    t.equal(foreign.body, unknown.body);
-    t.equal((await eve(method, url.replace(id, 'x'))).body, unknown.body);
-  }
-  t.same((await eve('GET', '/api/recordings')).json(), { recordings: [], next_cursor: null });
-  t.match((await call('GET', `/api/recordings/${id}`)).json(), { state: 'recording' });
-});
-
 t.test('a download of a recording is cut off when the screen is locked', async (t) => {
   const files = memoryRecordingFiles();
   const content = new Readable({ read() {} });

@@ -234,29 +234,6 @@ t.test('what only containers have is refused clearly', async (t) => {
   t.equal((await by('POST', `${at}/purge`, { name: 'laptop' })).statusCode, 404);
 });
 
-t.test('a foreign agent is unknown, with the same bytes', async (t) => {
-  const { service, address, token } = await aScene(t);
-  const machine = aMachine();
-  await connectMachine(address, token, machine);
-  const eve = as(service, await aPerson(service, 'eve'));
-  const requests = [
-    ['GET', ''],
-    ['POST', '/stop'],
-    ['POST', '/start'],
-    ['DELETE', ''],
-    ['POST', '/exec', { command: ['id'] }],
-    ['GET', '/files?path=x'],
-  ] as const;
-  for (const [method, action, payload] of requests) {
-    const [foreign, unknown] = await Promise.all([
-      eve(method, `/api/containers/agent:${machine.id}${action}`, payload),
-      eve(method, `/api/containers/agent:${aMachine().id}${action}`, payload),
-    ]);
-    t.equal(foreign.statusCode, 404);
-    t.equal(foreign.body, unknown.body);
-  }
-});
-
 t.test('the end of the credential closes the socket at once', async (t) => {
   const { service, address, ada, by } = await aScene(t);
   const made = await anApiToken(service, ada);
