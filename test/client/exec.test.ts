@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { connect as dial } from 'node:net';
 import t, { type Test } from 'tap';
 import { memoryCommands } from '../../src/adapters/memory/containers/inside/container-commands.ts';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
@@ -7,7 +6,7 @@ import type { Ports } from '../../src/app/main/compose-options.ts';
 import { Berth, type RunningCommand } from '../../src/client/index.ts';
 import { platformSocket } from '../../src/client/socket/socket.ts';
 import { waitFor } from '../support/patience.ts';
-import { ANY_PORT, relay } from '../support/process/lines.ts';
+import { lineToService } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
@@ -88,22 +87,6 @@ t.test('a slow loop slows the command', async (t) => {
   t.equal(taken, 5_000_000);
 });
 
-/** A line to the service that can be cut; while it is down, new connections are cut too. */
-async function aLine(t: Test, server: string) {
-  const { hostname, port } = new URL(server);
-  const state = { isDown: false };
-  const line = await relay(
-    t,
-    ANY_PORT,
-    () => dial(Number(port), hostname),
-    (from, into) => {
-      if (state.isDown) from.destroy();
-      from.once('close', () => into.destroy()).pipe(into);
-    },
-  );
-  return { ...line, state };
-}
-
 t.test('a command goes on over a lost line: no byte is missing or repeated, and it runs once', async (t) => {
   let starts = 0;
   const runtime = memoryRuntime();
@@ -113,7 +96,7 @@ t.test('a command goes on over a lost line: no byte is missing or repeated, and 
     return commands.open(handle, request);
   };
   const { server, token } = await aScene(t, { runtime, commands: { open } });
-  const line = await aLine(t, server);
+  const line = await lineToService(t, server);
   const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
   const bytes = randomBytes(3_000_000);
   const cat = await box.exec(['cat'], { stdin: true });
@@ -136,7 +119,7 @@ t.test('a command goes on over a lost line: no byte is missing or repeated, and 
 
 t.test('a signal and a size that a lost line took arrive', async (t) => {
   const { server, token } = await aScene(t);
-  const line = await aLine(t, server);
+  const line = await lineToService(t, server);
   const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
   const terminal = { cols: 90, rows: 20 };
   const sized = await box.exec('read line; stty size', { stdin: true, terminal });
@@ -153,7 +136,7 @@ t.test('a signal and a size that a lost line took arrive', async (t) => {
 t.test('the outcome of a command that does not go on is unknown; an abort ends it', async (t) => {
   const { ports, atWork } = endless();
   const { server, token, box: direct } = await aScene(t, ports);
-  const line = await aLine(t, server);
+  const line = await lineToService(t, server);
   const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
   const aborted = new AbortController();
   const other = outputOf(await box.exec(['tail', '-f'], { signal: aborted.signal }));

@@ -1,4 +1,3 @@
-import { connect as dial } from 'node:net';
 import t, { type Test } from 'tap';
 import { RECONNECT } from '../../src/client/backoff.ts';
 import { Berth } from '../../src/client/index.ts';
@@ -7,7 +6,7 @@ import type { Requester } from '../../src/client/request/requester.ts';
 import type { OpenSocket } from '../../src/client/socket/socket.ts';
 import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
-import { ANY_PORT, relay } from '../support/process/lines.ts';
+import { lineToService } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
 
@@ -73,11 +72,7 @@ t.test('lost answers start nothing twice, and no input is taken twice', async (t
 
 t.test('an attachment continues both ways after lost lines', async (t) => {
   const { server, box, through } = await aScene(t);
-  const { hostname, port } = new URL(server);
-  const toFar = () => dial(Number(port), hostname);
-  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
-    from.once('close', () => into.destroy()).pipe(into);
-  });
+  const line = await lineToService(t, server);
   const cat = await box.processes.start(['cat'], { stdin: true });
   const far = await (await through(`http://${line.host}`)).processes.get(cat.id);
   const attached = await far.attach();
@@ -137,11 +132,7 @@ t.test('what was written before a detach arrives', async (t) => {
 
 t.test('output continues at the byte after a lost connection', async (t) => {
   const { server, box, through } = await aScene(t);
-  const { hostname, port } = new URL(server);
-  const toFar = () => dial(Number(port), hostname);
-  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
-    from.once('close', () => into.destroy()).pipe(into);
-  });
+  const line = await lineToService(t, server);
   const far = await through(`http://${line.host}`);
   const cat = await box.processes.start(['cat'], { stdin: true });
   const followed = await far.processes.get(cat.id);

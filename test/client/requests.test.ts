@@ -134,10 +134,7 @@ t.test('a refusal has its status, code, fields and request id', async (t) => {
   t.match(await refusal(new Berth({ server, token: 'svc_x' }).me.get()), { status: 401 });
   t.match(
     await refusal(new Berth({ server: 'http://127.0.0.1:1', retries: { ...QUICK, retries: 0 } }).version()),
-    {
-      status: 0,
-      code: 'unreachable',
-    },
+    { status: 0, code: 'unreachable' },
   );
 });
 

@@ -8,7 +8,8 @@ import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
 import { ownContainers, randomName } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
 import { losesCommits } from '../support/service/faults.ts';
-import { anAdmin, aPerson, aService, as, small } from '../support/service/service.ts';
+import { aRequestOf } from '../support/service/operation-requests.ts';
+import { aPerson, aService, as, small } from '../support/service/service.ts';
 
 const BUSY = { error: 'a request with this idempotency key is in progress', code: 'idempotency_key_busy' };
 const REUSED = { error: 'this idempotency key was used for another request', code: 'idempotency_key_reused' };
@@ -212,24 +213,7 @@ for (const kind of Object.keys(AFTER) as OperationKind[]) {
     const runtime = memoryRuntime();
     const { storage, loseNext, isLost } = losesCommits(memoryStorage(clock));
     const service = await aService({ runtime, storage, clock });
-    const root = await anAdmin(service);
-    const call = as(service, await aPerson(service, 'ada'));
-    const bob = await aPerson(service, 'bob');
-    const create = () => call('POST', '/api/containers', { name: 'dev', ...small });
-    const path = kind === 'create' ? '' : `/api/containers/${(await create()).json().db_id}`;
-    if (kind === 'start') await call('POST', `${path}/stop`);
-    if (kind === 'restore') await call('DELETE', path);
-    const request = {
-      create,
-      start: () => call('POST', `${path}/start`),
-      stop: () => call('POST', `${path}/stop`),
-      update: () => call('PATCH', path, { name: 'dev', ...small, memory_mb: 512 }),
-      delete: () => call('DELETE', path),
-      restore: () => call('POST', `${path}/restore`),
-      snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
-      transfer: () =>
-        as(service, root)('POST', `${path.replace('/api', '/api/admin')}/transfer`, { to: bob.id }),
-    }[kind];
+    const { bob, call, request } = await aRequestOf(service, kind);
     loseNext('record', 'finish');
     const answer = await request();
     t.ok(isLost());

@@ -4,7 +4,8 @@ import type { OperationKind } from '../../../src/domain/containers/operation.ts'
 import { EngineFull, RuntimeBusy, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { inMemory } from '../../support/service/cluster.ts';
 import { failsOnce } from '../../support/service/faults.ts';
-import { anAdmin, aPerson, aService, as, small, stateOf } from '../../support/service/service.ts';
+import { aRequestOf } from '../../support/service/operation-requests.ts';
+import { aPerson, aService, as, outcome, small, stateOf } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
 
 type Change = 'create' | 'start' | 'stop' | 'resize' | 'remove';
@@ -47,24 +48,7 @@ function confusedRuntime() {
 async function aScene(kind: OperationKind) {
   const engine = confusedRuntime();
   const service = await aService({ runtime: engine.runtime });
-  const root = await anAdmin(service);
-  const [{ token }, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
-  const call = as(service, { token });
-  const box =
-    kind === 'create' ? null : (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
-  const path = `/api/containers/${box?.db_id}`;
-  if (kind === 'start') await call('POST', `${path}/stop`);
-  if (kind === 'restore') await call('DELETE', path);
-  const request = {
-    create: () => call('POST', '/api/containers', { name: 'dev', ...small }),
-    start: () => call('POST', `${path}/start`),
-    stop: () => call('POST', `${path}/stop`),
-    update: () => call('PATCH', path, { name: 'dev', ...small, memory_mb: 512 }),
-    delete: () => call('DELETE', path),
-    restore: () => call('POST', `${path}/restore`),
-    snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
-    transfer: () => as(service, root)('POST', `/api/admin/containers/${box?.db_id}/transfer`, { to: bob.id }),
-  }[kind];
+  const { root, call, request } = await aRequestOf(service, kind);
   const rows = async () => (await call('GET', '/api/containers')).json().containers;
   /** The engine answers normally again, and operations have been continued. */
   const settle = async (): Promise<void> => {
@@ -213,8 +197,13 @@ t.test('callers that join a continuing operation get the same answer', async (t)
   t.same(await rows(), []);
 });
 
-for (const fault of [new RuntimeBusy('container_unresponsive', 5), new EngineFull('no room')]) {
-  t.test(`a request that joined one of another process gets the same refusal: ${fault.name}`, async (t) => {
+for (const [fault, status, code] of [
+  [null, 200, undefined],
+  [new RuntimeFailure('it could not be stopped'), 500, 'internal_error'],
+  [new RuntimeBusy('container_unresponsive', 5), 503, 'container_unresponsive'],
+  [new EngineFull('no room'), 503, 'engine_full'],
+] as const) {
+  t.test(`a request that joined one of another process gets the same answer: ${fault?.name}`, async (t) => {
     const runtime = memoryRuntime();
     const { bus, ...shared } = inMemory();
     const replica = () => aService({ ...shared, runtime, bus: bus() });
@@ -223,10 +212,12 @@ for (const fault of [new RuntimeBusy('container_unresponsive', 5), new EngineFul
     const { db_id } = (await as(here, ada)('POST', '/api/containers', { name: 'dev', ...small })).json();
     const stop = (service: typeof here) => as(service, ada)('POST', `/api/containers/${db_id}/stop`);
     const [isStopping, isJoined] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    runtime.stop = async () => {
+    const { stop: works } = runtime;
+    runtime.stop = async (handle, grace) => {
       isStopping.resolve();
       await isJoined.promise;
-      throw fault;
+      if (fault !== null) throw fault;
+      return await works(handle, grace);
     };
     const first = stop(here);
     await isStopping.promise;
@@ -237,8 +228,7 @@ for (const fault of [new RuntimeBusy('container_unresponsive', 5), new EngineFul
       return await find(id);
     };
     const answers = [await stop(there), await first];
-    const code = fault instanceof EngineFull ? 'engine_full' : 'container_unresponsive';
-    for (const answer of answers) t.match([answer.statusCode, answer.json().code], [503, code]);
+    for (const answer of answers) t.same(outcome(answer), [status, code]);
     t.equal(answers[0]?.headers['retry-after'], answers[1]?.headers['retry-after']);
   });
 }

@@ -2,13 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import {
-  type ContainerSpec,
-  RuntimeBusy,
-  RuntimeFailure,
-} from '../../../src/ports/containers/container-runtime.ts';
+import { type ContainerSpec, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce } from '../../support/service/faults.ts';
-import { aPerson, aService, as, auditOf, small, stateOf } from '../../support/service/service.ts';
+import { aPerson, aService, as, auditOf, outcome, small, stateOf } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
 
 /** A running container of Ada's; `post` requests one of its actions. */
@@ -183,9 +179,8 @@ t.test('a deleted container is restored stopped, on its volume, while its name i
     valuesOf((await call('GET', `/api/containers${query}`)).json().containers, 'db_id');
   t.equal(await code(), 'container_not_found', 'nothing to undo');
   await remove();
-  const byEngineId = await call('POST', `/api/containers/${box.id}/restore`);
   t.same(
-    [byEngineId.statusCode, byEngineId.json().code],
+    outcome(await call('POST', `/api/containers/${box.id}/restore`)),
     [404, 'container_not_found'],
     'by its own id alone',
   );
@@ -273,11 +268,7 @@ t.test('a start taken over on a node that does not answer ends, and blocks no de
     },
   });
   const { observe } = runtime;
-  const silently: typeof observe = async () => ({
-    kind: 'running',
-    startedAt: new Date(0),
-    isSilent: true,
-  });
+  const silently: typeof observe = async () => ({ kind: 'running', startedAt: new Date(0), isSilent: true });
   await post('stop');
   void post('start');
   const next = await followedBy(service);
@@ -398,32 +389,6 @@ t.test('an observation of a replaced container does not affect the new one', asy
   };
   await service.reconcile();
   t.match(await now(), { status: 'running', status_reason: null, resources: { memory_mb: 512 } });
-});
-
-t.test("a caller that joins another process's stop gets its outcome", async (t) => {
-  for (const status of [200, 500]) {
-    const { runtime, service, ada, path, post } = await withContainer();
-    const other = await aService(service.ports);
-    const { stop } = runtime;
-    const goOn = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    runtime.stop = async (handle, grace) => {
-      begun.resolve();
-      await goOn.promise;
-      if (status === 500) throw new RuntimeFailure('it could not be stopped');
-      return await stop(handle, grace);
-    };
-    const { operations } = service.ports.storage.repositories;
-    const { find } = operations;
-    const first = post('stop');
-    await begun.promise;
-    operations.find = async (id) => {
-      goOn.resolve();
-      return await find(id);
-    };
-    const second = as(other, ada)('POST', `${path}/stop`);
-    t.same([(await first).statusCode, (await second).statusCode], [status, status]);
-  }
 });
 
 t.test('a name taken during an update is a fault of its field', async (t) => {

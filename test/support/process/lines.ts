@@ -40,6 +40,18 @@ export async function relay(
 
 export const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
+/** A line to a service that can be cut; while it is down, new connections are cut too. */
+export async function lineToService(t: Test, server: string) {
+  const { hostname, port } = new URL(server);
+  const state = { isDown: false };
+  const toFar = () => dial(Number(port), hostname);
+  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
+    if (state.isDown) from.destroy();
+    from.once('close', () => into.destroy()).pipe(into);
+  });
+  return { ...line, state };
+}
+
 export type CutLine = {
   /** The database's address through this proxy. */
   readonly url: string;

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { WebSocket } from 'ws';
 import type { MemoryState } from '../../../../src/adapters/memory/memory-state.ts';
 import type { Ports } from '../../../../src/app/main/compose-options.ts';
 import { OutcomeUnknown, RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import type { CommandEvent } from '../../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
-import { anApiToken, aPerson, aService, ORIGIN } from '../../../support/service/service.ts';
+import { anApiToken, aPerson, aService } from '../../../support/service/service.ts';
+import { aSocket } from '../../../support/service/sockets.ts';
 import { endless } from '../../../support/service/streams.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
@@ -15,32 +15,19 @@ type Frame = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** A socket for one command; `room` is how much output it takes at first. */
 async function aCommand(address: string, url: string, token: string, start: object | string, room = 1 << 30) {
-  const socket = new WebSocket(`${address}${url}/exec`, ['berth.exec.v1', `bearer.${token}`], {
-    origin: ORIGIN,
-  });
+  const { socket, send, end } = aSocket(`${address}${url}/exec`, 'berth.exec.v1', token);
   const frames: Frame[] = [];
   const output: Record<number, Buffer[]> = { 1: [], 2: [] };
-  let refused: number | null = null;
-  let closed: readonly [number, string] | null = null;
-  socket.on('error', () => {});
-  socket.on('unexpected-response', (_request, answer) => {
-    refused = answer.statusCode ?? 0;
-    socket.terminate();
-  });
   socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) output[data[0] ?? 0]?.push(data.subarray(1));
     else frames.push(JSON.parse(String(data)));
   });
-  socket.on('close', (code, reason) => {
-    closed = [code, String(reason)];
-  });
-  await waitFor(() => refused !== null || socket.readyState === WebSocket.OPEN);
-  const send = (frame: object): void => socket.send(JSON.stringify(frame));
+  await waitFor(() => end() !== null || socket.readyState === socket.OPEN);
   const bytes = (stream: 1 | 2): Buffer => Buffer.concat(output[stream] ?? []);
   const frame = (type: string): Frame | undefined => frames.find((one) => one.type === type);
   const until = (check: () => unknown): Promise<void> =>
-    waitFor(() => Boolean(check()), { what: () => `${check}; ${JSON.stringify(frames)} ${closed}` });
-  if (refused === null) {
+    waitFor(() => Boolean(check()), { what: () => `${check}; ${JSON.stringify(frames)} ${end()}` });
+  if (end() === null) {
     socket.send(typeof start === 'string' ? start : JSON.stringify({ type: 'start', ...start }));
     send({ type: 'room', bytes: room });
   }
@@ -50,12 +37,12 @@ async function aCommand(address: string, url: string, token: string, start: obje
     bytes,
     frame,
     until,
-    refused: () => refused,
+    end,
     /** Bytes of input that the service takes. */
     room: () => frames.reduce((sum, one) => (one.type === 'room' ? sum + Number(one['bytes']) : sum), 0),
     async closed() {
-      await until(() => closed);
-      return closed;
+      await until(end);
+      return end();
     },
   };
 }
@@ -162,12 +149,12 @@ t.test('who may not run commands is refused before the upgrade', async (t) => {
   const { service, open, call, url } = await aScene(t);
   const eve = await aPerson(service, 'eve');
   const start = { command: ['true'] };
-  t.equal((await open(start, 1, eve.token)).refused(), 404);
+  t.equal((await open(start, 1, eve.token)).end(), 404);
   const reader = (await call('POST', '/api/tokens', { name: 'x', scopes: ['read'] })).json();
-  t.equal((await open(start, 1, reader.token)).refused(), 403);
-  t.equal((await open(start, 1, 'svc_x')).refused(), 401);
+  t.equal((await open(start, 1, reader.token)).end(), 403);
+  t.equal((await open(start, 1, 'svc_x')).end(), 401);
   await call('POST', `${url}/stop`);
-  t.equal((await open(start)).refused(), 409);
+  t.equal((await open(start)).end(), 409);
 });
 
 t.test('a command ends with its socket, and the socket with its credential', async (t) => {

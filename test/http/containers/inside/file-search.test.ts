@@ -1,13 +1,13 @@
 import { mock } from 'node:test';
 import t from 'tap';
-import { WebSocket } from 'ws';
 import { memoryAccess, memoryRuntime } from '../../../../src/adapters/memory/index.ts';
 import { ok } from '../../../../src/domain/result.ts';
 import type { FileSearch } from '../../../../src/ports/containers/inside/file-search.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
 import { refusesByField } from '../../../support/service/refusals.ts';
-import { aPerson, as, ORIGIN } from '../../../support/service/service.ts';
+import { aPerson, as } from '../../../support/service/service.ts';
+import { aSocket } from '../../../support/service/sockets.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
 t.test('lines are found by pattern, name and folder, within a number', async (t) => {
@@ -85,23 +85,12 @@ t.test('a search that would never end is cut after 20 s, and its program ended',
 
 /** A socket that watches, and what came over it. */
 async function aWatch(address: string, url: string, token: string, query: string) {
-  const protocols = ['berth.files.v1', `bearer.${token}`];
-  const socket = new WebSocket(`${address}${url}/files/watch?${query}`, protocols, { origin: ORIGIN });
+  const line = aSocket(`${address}${url}/files/watch?${query}`, 'berth.files.v1', token);
   const messages: { type: string; events?: { type: string; path: string }[] }[] = [];
-  let refused: number | null = null;
-  let closed: readonly [number, string] | null = null;
-  socket.on('error', () => {});
-  socket.on('unexpected-response', (_request, answer) => {
-    refused = answer.statusCode ?? 0;
-    socket.terminate();
-  });
-  socket.on('message', (data) => messages.push(JSON.parse(String(data))));
-  socket.on('close', (code, reason) => {
-    closed = [code, String(reason)];
-  });
-  await waitFor(() => refused !== null || messages.length > 0, { what: 'the watch begins' });
+  line.socket.on('message', (data) => messages.push(JSON.parse(String(data))));
+  await waitFor(() => line.end() !== null || messages.length > 0, { what: 'the watch begins' });
   const events = () => messages.flatMap((one) => one.events ?? []);
-  return { socket, messages, events, refused: () => refused, closed: () => closed };
+  return { ...line, messages, events };
 }
 
 t.test('a watch sends changes until its container or its right ends', async (t) => {
@@ -114,15 +103,14 @@ t.test('a watch sends changes until its container or its right ends', async (t) 
   await put('src/old', '2');
   await waitFor(() => watch.events().some(({ type }) => type === 'changed'), { what: 'the change' });
   t.ok(watch.events().some((one) => one.type === 'created' && one.path === '/workspace/src/deep/new'));
-  t.equal((await aWatch(address, url, ada.token, 'path=absent')).refused(), 404);
-  t.equal((await aWatch(address, url, ada.token, 'path=../x')).refused(), 400);
+  t.equal((await aWatch(address, url, ada.token, 'path=absent')).end(), 404);
+  t.equal((await aWatch(address, url, ada.token, 'path=../x')).end(), 400);
   const eve = await aPerson(service, 'eve');
-  t.equal((await aWatch(address, url, eve.token, '')).refused(), 404);
+  t.equal((await aWatch(address, url, eve.token, '')).end(), 404);
   const other = (await call('POST', '/api/tokens', { name: 'x', scopes: ['read'] })).json();
   const byToken = await aWatch(address, url, other.token, '');
   await call('POST', `/api/tokens/${other.id}/revoke`);
-  await waitFor(() => byToken.closed() !== null, { what: 'the revocation closes it' });
-  t.same(byToken.closed(), [4001, 'unauthorized']);
+  t.same(await byToken.closed(), [4001, 'unauthorized']);
   watch.socket.close();
 });
 
@@ -144,6 +132,6 @@ t.test('a folder with too many entries is not watched, and says so', async (t) =
   };
   const { service, ada, url } = await aBoxOfAda({ runtime, fileSearch: crowded });
   const watch = await aWatch(await listening(t, service), url, ada.token, '');
-  await waitFor(() => watch.closed() !== null, { what: 'the end' });
-  t.same([maxAsked, watch.messages, watch.closed()], [50_000, [{ type: 'overflow' }], [1000, 'ended']]);
+  const end = await watch.closed();
+  t.same([maxAsked, watch.messages, end], [50_000, [{ type: 'overflow' }], [1000, 'ended']]);
 });

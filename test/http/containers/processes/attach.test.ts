@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import { WebSocket } from 'ws';
 import { memoryProcesses } from '../../../../src/adapters/memory/containers/processes/container-processes.ts';
 import { memoryRuntime } from '../../../../src/adapters/memory/index.ts';
 import {
@@ -8,7 +7,8 @@ import {
 } from '../../../../src/protocol/process-frames.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
-import { aPerson, as, ORIGIN } from '../../../support/service/service.ts';
+import { aPerson, as } from '../../../support/service/service.ts';
+import { aSocket } from '../../../support/service/sockets.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
 async function aScene(t: Test, ports: Parameters<typeof aBoxOfAda>[0] = {}) {
@@ -25,30 +25,16 @@ const AS_BYTES = { 'content-type': 'application/octet-stream' };
 
 /** A socket that is attached, and what came over it. */
 async function anAttachment(address: string, token: string) {
-  const socket = new WebSocket(address, ['berth.process.v1', `bearer.${token}`], { origin: ORIGIN });
+  const line = aSocket(address, 'berth.process.v1', token);
   const frames: ProcessServerFrame[] = [];
   const output = { stdout: '', stderr: '' };
-  let end: number | readonly [code: number, reason: string] | null = null;
-  socket.on('error', () => {});
-  socket.on('unexpected-response', (_request, answer) => {
-    end = answer.statusCode ?? 0;
-    socket.terminate();
-  });
-  socket.on('message', (data: Buffer, isBinary) => {
+  line.socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) output[data[0] === 2 ? 'stderr' : 'stdout'] += data.subarray(1);
     else frames.push(decodeProcessServerFrame(String(data)) as ProcessServerFrame);
   });
-  socket.on('close', (code, reason) => {
-    end ??= [code, String(reason)];
-  });
-  await waitFor(() => end !== null || frames.length > 0, { what: 'the socket is open or refused' });
+  await waitFor(() => line.end() !== null || frames.length > 0, { what: 'the socket is open or refused' });
   const until = async (what: string, holds: () => boolean) => await waitFor(holds, { what });
-  const send = (frame: object): void => socket.send(JSON.stringify(frame));
-  const closed = async () => {
-    await waitFor(() => end !== null, { what: 'the close' });
-    return end;
-  };
-  return { socket, frames, output, send, until, closed };
+  return { ...line, frames, output, until };
 }
 
 t.test('output comes from an offset, input is taken once, and the end is reported', async (t) => {
