@@ -58,18 +58,7 @@ t.test('an agent has no limits to show', async (t) => {
 
 t.test('a container that ends by itself is created without a name, found by label, and kept', async (t) => {
   const { run } = await theCommandOfAda(t);
-  const made = await run([
-    'create',
-    '--ephemeral',
-    '--ttl',
-    '2h',
-    '--idle',
-    '30m',
-    '--label',
-    'run=7',
-    '-o',
-    'json',
-  ]);
+  const made = await run('create --ephemeral --ttl 2h --idle 30m --label run=7 -o json'.split(' '));
   const { name, lifetime, labels } = JSON.parse(made.stdout);
   t.match([made.code, name, labels], [0, /^sandbox-/, { run: '7' }], made.stderr);
   t.match(lifetime, { ephemeral: true, idle_seconds: 1_800, on_idle: 'delete' });

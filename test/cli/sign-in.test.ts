@@ -46,17 +46,7 @@ t.test('a derived token reaches its container and nothing else', async (t) => {
   const { service, server, ada, run } = await theCommandOfAda(t);
   const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
   for (const name of ['dev', 'other']) await as(service, ada)('POST', '/api/containers', { name, ...small });
-  const made = await run([
-    'tokens',
-    'derive',
-    'job',
-    '--container',
-    'dev',
-    '--expires',
-    '30m',
-    '--uses',
-    '9',
-  ]);
+  const made = await run('tokens derive job --container dev --expires 30m --uses 9'.split(' '));
   t.match(made, { code: 0, stdout: /^svc_[0-9a-f]{64}\n$/, stderr: /not shown again/ });
   const child = theCommand(t, server, made.stdout.trim());
   t.match(await child.run(['ls', '-o', 'name']), { code: 0, stdout: 'dev\n' });
@@ -86,8 +76,7 @@ async function logIn({ start, address, call, service }: Scene, decide: 'approve'
   const login = start(['login', '--server', address]);
   const code = () => /^Code {2}(\S+)$/m.exec(login.stderr())?.[1];
   await waitFor(() => code() !== undefined);
-  const decided = await call('POST', `/api/auth/device/${decide}`, { user_code: code() });
-  t.equal(decided.statusCode, 200);
+  t.equal((await call('POST', `/api/auth/device/${decide}`, { user_code: code() })).statusCode, 200);
   service.clock.advance(2_000);
   return await login.ended;
 }

@@ -64,10 +64,7 @@ t.test('every change of a container is one event, with its new state', async (t)
     { type: 'container_stopped', data: { db_id: dbId, name: 'dev', status: 'stopped' } },
     { type: 'container_started', data: { db_id: dbId, name: 'dev', status: 'running' } },
     { type: 'container_updated', data: { name: 'renamed', status: 'running', restarted: false } },
-    {
-      type: 'container_updated',
-      data: { restarted: true, resources: smaller },
-    },
+    { type: 'container_updated', data: { restarted: true, resources: smaller } },
     { type: 'container_deleted', data: { db_id: dbId, status: 'deleted' } },
     { type: 'container_created', data: { db_id: dbId, name: 'renamed', status: 'stopped' } },
     { type: 'container_created', data: { name: 'second', status: 'running' } },

@@ -61,10 +61,7 @@ async function aPreparation(t: Test, scripted: Scripted) {
     },
   };
   const calls: string[] = [];
-  const docker = await anEngine(t, {
-    ...scripted,
-    onRemove: (volume) => calls.push(`remove ${volume}`),
-  });
+  const docker = await anEngine(t, { ...scripted, onRemove: (volume) => calls.push(`remove ${volume}`) });
   const prepared = await prepareBaseImage({
     source: { docker, reference: 'berth/test:1', network: 'test', instanceId: 'one', mayInstall: false },
     parts,

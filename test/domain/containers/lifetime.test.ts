@@ -152,11 +152,7 @@ t.test('ranges, and what an ephemeral container must have', async (t) => {
       NO_LIFETIME,
       NO_LIFETIME_LIMITS,
     ),
-    {
-      ttlSeconds: /60 to 2592000/,
-      idleSeconds: /60 to 604800/,
-      keepSeconds: /whole number/,
-    },
+    { ttlSeconds: /60 to 2592000/, idleSeconds: /60 to 604800/, keepSeconds: /whole number/ },
   );
   t.match(lifetimeFaults({ onIdle: 'stop' }, ephemeral, NO_LIFETIME_LIMITS), { onIdle: /must be delete/ });
   t.match(lifetimeFaults({ idleSeconds: null }, ephemeral, NO_LIFETIME_LIMITS), {

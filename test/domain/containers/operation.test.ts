@@ -118,7 +118,11 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
 t.test('each operation has its usual steps when nothing fails', async (t) => {
   const wasStopped = { before: { ...operation().before, state: 'stopped' } } as const;
   const renamed = { target: { name: 'other', resources: small } };
-  const begun = 'create_fresh, start fresh';
+  const snapshot = { snapshot: ofSnapshot };
+  const made = 'commit fresh, finish done';
+  const begun = `create_fresh, start fresh, ${made}`;
+  const started = 'start old, commit old, finish done';
+  const copied = 'copy_volume, commit old, finish done';
   const deleted = 'remove old, commit none, finish done';
   const switched = 'start fresh, verify_fresh, commit fresh';
   const over = 'remove old, finish done';
@@ -129,41 +133,17 @@ t.test('each operation has its usual steps when nothing fails', async (t) => {
     fresh: ObservedState,
     steps: string,
   ])[] = [
-    ['create', { kind: 'create' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
-    [
-      'create from the pool',
-      { kind: 'create', unfitted: true },
-      'gone',
-      'running',
-      'fit_fresh, commit fresh, finish done',
-    ],
-    [
-      'of one that has ended',
-      { kind: 'create', unfitted: true },
-      'gone',
-      'stopped',
-      `start fresh, fit_fresh, commit fresh, finish done`,
-    ],
-    ['start', { kind: 'start', ...wasStopped }, 'stopped', 'gone', 'start old, commit old, finish done'],
-    [
-      'start of a paused one',
-      { kind: 'start', ...wasStopped },
-      'paused',
-      'gone',
-      'start old, commit old, finish done',
-    ],
-    ['start of a vanished one', { kind: 'start' }, 'gone', 'gone', `${begun}, commit fresh, finish done`],
+    ['create', { kind: 'create' }, 'gone', 'gone', begun],
+    ['from the pool', { kind: 'create', unfitted: true }, 'gone', 'running', `fit_fresh, ${made}`],
+    ['ended', { kind: 'create', unfitted: true }, 'gone', 'stopped', `start fresh, fit_fresh, ${made}`],
+    ['start', { kind: 'start', ...wasStopped }, 'stopped', 'gone', started],
+    ['start of a paused one', { kind: 'start', ...wasStopped }, 'paused', 'gone', started],
+    ['start of a vanished one', { kind: 'start' }, 'gone', 'gone', begun],
     ['start of a running one', { kind: 'start' }, 'running', 'gone', 'finish unchanged'],
     ['start of one that ends', { kind: 'start' }, 'ending', 'gone', 'start old, finish unchanged'],
     ['stop of one that ends', { kind: 'stop' }, 'ending', 'gone', 'stop_old, commit old, finish done'],
     ['stop', { kind: 'stop' }, 'running', 'gone', 'stop_old, commit old, finish done'],
-    [
-      'stop of one shown as stopped',
-      { kind: 'stop', ...wasStopped },
-      'paused',
-      'gone',
-      'stop_old, finish unchanged',
-    ],
+    ['shown as stopped', { kind: 'stop', ...wasStopped }, 'paused', 'gone', 'stop_old, finish unchanged'],
     ['stop of one that has ended', { kind: 'stop' }, 'gone', 'gone', 'commit old, finish done'],
     ['stop of a stopped one', { kind: 'stop', ...wasStopped }, 'stopped', 'gone', 'finish unchanged'],
     ['delete', { kind: 'delete' }, 'running', 'gone', deleted],
@@ -188,35 +168,20 @@ t.test('each operation has its usual steps when nothing fails', async (t) => {
       `measure_old, stop_old, capture_old, create_fresh, ${switched}, ${over}`,
     ],
     ['from a vanished one', { carryOver: true }, 'gone', 'gone', `create_fresh, ${switched}, finish done`],
-    ['restore', { kind: 'restore' }, 'gone', 'gone', 'create_fresh, commit fresh, finish done'],
-    [
-      'create from a snapshot',
-      { kind: 'create', snapshot: ofSnapshot },
-      'gone',
-      'gone',
-      `fill_volume, ${begun}, commit fresh, finish done`,
-    ],
+    ['restore', { kind: 'restore' }, 'gone', 'gone', `create_fresh, ${made}`],
+    ['create from a snapshot', { kind: 'create', ...snapshot }, 'gone', 'gone', `fill_volume, ${begun}`],
     [
       'snapshot',
-      { kind: 'snapshot', snapshot: ofSnapshot },
+      { kind: 'snapshot', ...snapshot },
       'running',
       'gone',
       'measure_old, pause_old, capture_old, copy_volume, resume_old, commit old, finish done',
     ],
-    [
-      'snapshot of a stopped one',
-      { kind: 'snapshot', snapshot: ofSnapshot, ...wasStopped },
-      'stopped',
-      'gone',
-      'measure_old, capture_old, copy_volume, commit old, finish done',
-    ],
-    [
-      'snapshot of one that was paused from outside',
-      { kind: 'snapshot', snapshot: ofSnapshot, ...wasStopped },
-      'paused',
-      'gone',
-      'measure_old, capture_old, copy_volume, commit old, finish done',
-    ],
+    // The second was paused from outside.
+    ...(['stopped', 'paused'] as const).map((old) => {
+      const shown = { kind: 'snapshot', ...snapshot, ...wasStopped } as const;
+      return [`snapshot of a ${old} one`, shown, old, 'gone', `measure_old, capture_old, ${copied}`] as const;
+    }),
   ];
   for (const [name, changes, old, fresh, steps] of cases)
     t.equal(play(operation(changes), { old, fresh }).steps.join(', '), steps, name);

@@ -7,13 +7,7 @@ import type { Tier } from '../../../src/domain/containers/resources.ts';
 import type { User } from '../../../src/domain/identity/user.ts';
 
 const range = { min: 256, max: 2048 };
-const tier = {
-  name: 'free',
-  memoryMb: range,
-  cpuMillicores: range,
-  diskMb: range,
-  maxContainers: 2,
-} as Tier;
+const tier = { name: 'free', memoryMb: range, cpuMillicores: range, diskMb: range, maxContainers: 2 } as Tier;
 const bob: User = {
   id: 'bob',
   email: 'bob@example.org',
@@ -25,19 +19,9 @@ const bob: User = {
   guestUntil: null,
   endsAt: null,
 };
-const container = {
-  ownerId: 'ada',
-  resources: { memoryMb: 2048, cpuMillicores: 256, diskMb: 512 },
-};
+const container = { ownerId: 'ada', resources: { memoryMb: 2048, cpuMillicores: 256, diskMb: 512 } };
 const NOW = new Date('2026-01-02T00:00:00Z');
-const FACTS: TransferFacts = {
-  newOwner: bob,
-  tier,
-  callerId: 'root',
-  live: 1,
-  nameInUse: false,
-  now: NOW,
-};
+const FACTS: TransferFacts = { newOwner: bob, tier, callerId: 'root', live: 1, nameInUse: false, now: NOW };
 
 type Outcome = { readonly code: string; readonly fields?: object; readonly max?: number } | null;
 const faulty = (field: string, words: RegExp | string): Outcome => ({

@@ -74,11 +74,7 @@ t.test('a process without a heartbeat for a minute is silent, a stopped one neve
     states.map((one) => replicaState(one, now)),
     ['running', 'silent', 'stopped'],
   );
-  t.same(replicasFinding(states, now), {
-    state: 'degraded',
-    reason: 'silent',
-    detail: 'no heartbeat of b',
-  });
+  t.same(replicasFinding(states, now), { state: 'degraded', reason: 'silent', detail: 'no heartbeat of b' });
   t.same(replicasFinding([report('a', 100), report('c', 0, ready, true)], now), ready);
 });
 

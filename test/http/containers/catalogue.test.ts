@@ -4,7 +4,7 @@ import type { PathChange } from '../../../src/domain/containers/layer/layer-chan
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
-import { anAdmin, aPerson, aService, as, auditOf, small } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as, auditOf, outcome, small } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
 
 const range = (min: number, max: number) => ({ min, max });
@@ -77,8 +77,7 @@ for (const [kind, { one, entry, change, bad, needed }] of Object.entries(KINDS))
       listed.find((each) => each[name] === key),
       entry,
     );
-    const taken = await call('POST', url, entry);
-    t.same([taken.statusCode, taken.json().code], [409, 'catalogue_key_taken']);
+    t.same(outcome(await call('POST', url, entry)), [409, 'catalogue_key_taken']);
     const changed = await call('PATCH', `${url}/${key}`, change);
     t.same([changed.statusCode, changed.json()], [200, { ...entry, ...change }]);
     t.same((await call('PATCH', `${url}/${key}`, change)).json(), changed.json(), 'again changes nothing');
@@ -109,8 +108,7 @@ for (const [kind, { one, entry, change, bad, needed }] of Object.entries(KINDS))
       const answer = await call(method, url + path, body);
       t.match([answer.statusCode, answer.json().fields], [400, fields], JSON.stringify(body));
     }
-    const kept = await call('DELETE', `${url}/${needed}`);
-    t.same([kept.statusCode, kept.json().code], [409, 'catalogue_entry_needed']);
+    t.same(outcome(await call('DELETE', `${url}/${needed}`)), [409, 'catalogue_entry_needed']);
     t.same((await call('GET', url)).json(), before);
   });
 }
@@ -126,8 +124,7 @@ t.test('a used entry cannot be deleted, and a change leaves its users as they ar
   const box = (await call('POST', '/api/containers', wanted)).json();
   t.match(box, { image: 'alpine:3.20', role: 'ruby' });
   for (const path of ['tiers/tiny', 'images/alpine', 'roles/ruby']) {
-    const answer = await admin('DELETE', `/api/admin/${path}`);
-    t.same([answer.statusCode, answer.json().code], [409, 'catalogue_entry_in_use'], path);
+    t.same(outcome(await admin('DELETE', `/api/admin/${path}`)), [409, 'catalogue_entry_in_use'], path);
   }
   await admin('PATCH', '/api/admin/images/alpine', { reference: 'alpine:edge', digest: DIGEST });
   await admin('PATCH', '/api/admin/tiers/tiny', { memory_mb: range(512, 1024) });

@@ -5,7 +5,7 @@ import { RuntimeUnavailable } from '../../../src/ports/containers/container-runt
 import { engineHostContract } from '../../contract/containers/capacity/engine-host.ts';
 import { kernelSharesContract } from '../../contract/containers/kernel-shares.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { aPerson, aService, as, auditOf, stateOf } from '../../support/service/service.ts';
+import { aPerson, aService, as, auditOf, outcome, stateOf } from '../../support/service/service.ts';
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
@@ -61,10 +61,7 @@ t.test('with a soft quota a container stops above 110 %, and does not start abov
   await pass(1100);
   t.match(await now(), { status: 'running', status_reason: null, volume: { used_mb: 1100 } });
   await pass(1101);
-  t.match(await now(), {
-    status: 'stopped',
-    status_reason: /1101 of 1000 MB .* more than 110 %/,
-  });
+  t.match(await now(), { status: 'stopped', status_reason: /1101 of 1000 MB .* more than 110 %/ });
   t.match([...runtime.boxes.values()], [{ startedAt: null }]);
   t.match(state.events.at(-1), { type: 'container_stopped', data: { status: 'stopped' } });
   t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1);
@@ -72,8 +69,7 @@ t.test('with a soft quota a container stops above 110 %, and does not start abov
   await pass();
   t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1, 'and once only');
 
-  const refused = await call('POST', `${url}/start`);
-  t.same([refused.statusCode, refused.json().code], [409, 'disk_quota_exceeded']);
+  t.same(outcome(await call('POST', `${url}/start`)), [409, 'disk_quota_exceeded']);
   volume.usedBytes = 1000 * MIB;
   t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'it is counted again before it is refused');
   t.match(await now(), { status: 'running', status_reason: null });

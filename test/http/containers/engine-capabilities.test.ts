@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import { NotOffered } from '../../../src/ports/containers/container-runtime.ts';
-import { aPerson, aService, as, small } from '../../support/service/service.ts';
+import { aPerson, aService, as, outcome, small } from '../../support/service/service.ts';
 
 /** Ada's running container on an engine that only runs containers. */
 async function aScene() {
@@ -54,8 +54,7 @@ t.test('new limits take effect without what was outside the volume, which nobody
   const kept = await call('PATCH', url, { ...change, carry_over: true });
   t.equal(kept.statusCode, 400);
   t.match(kept.json().fields, { carry_over: /the engine keeps nothing outside/ });
-  const changed = await call('PATCH', url, change);
-  t.match(changed.json(), {
+  t.match((await call('PATCH', url, change)).json(), {
     restarted: true,
     left_behind: null,
     container: { resources: { memory_mb: 512 } },
@@ -86,8 +85,7 @@ t.test('tools of a role that came from elsewhere are not tried without root', as
     },
   });
   const url = `/api/containers/${db_id}`;
-  const retried = await call('POST', `${url}/role-setup/retry`);
-  t.match([retried.statusCode, retried.json().code], [409, 'not_offered_by_engine']);
+  t.match(outcome(await call('POST', `${url}/role-setup/retry`)), [409, 'not_offered_by_engine']);
   await call('PATCH', url, { name: 'dev', ...small, memory_mb: 512 });
   await service.roleSetups.idle();
   t.match((await call('GET', url)).json().role_setup, { status: 'failed', detail: /needs root/ });

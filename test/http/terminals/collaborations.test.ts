@@ -1,7 +1,15 @@
 import t, { type Test } from 'tap';
 import { NOBODY } from '../../support/database/stored.ts';
 import { waitFor } from '../../support/patience.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../../support/service/service.ts';
+import {
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  ORIGIN,
+  outcome,
+  type Person,
+} from '../../support/service/service.ts';
 import { type TerminalClient, terminalClient } from '../../support/terminal/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../../support/terminal/terminals.ts';
 import { valuesOf } from '../../support/values.ts';
@@ -111,8 +119,7 @@ t.test('an impossible share is refused with a reason', async (t) => {
     { mode: 'view', expires_in_minutes: 0 },
     { mode: 'view', x: 1 },
   ]) {
-    const answer = await asAda('POST', `${box}/collaborations`, body);
-    t.equal(answer.statusCode, 400, JSON.stringify(body));
+    t.equal((await asAda('POST', `${box}/collaborations`, body)).statusCode, 400, JSON.stringify(body));
   }
   for (const expires_in_minutes of [1441, -1])
     t.match(await share('view', { expires_in_minutes }), { fields: { expires_in_minutes: String } });
@@ -352,8 +359,7 @@ t.test('a container deleted and restored is shared with nobody', async (t) => {
   t.equal((await asAda('POST', `${box}/start`)).statusCode, 200);
   t.equal(await statusOf(bob), 404);
   t.equal((await join(bob, code)).statusCode, 404);
-  const listed = await asAda('GET', `${box}/collaborations`);
-  t.same(listed.json(), { collaborations: [] });
+  t.same((await asAda('GET', `${box}/collaborations`)).json(), { collaborations: [] });
   t.match(await audit(/^collaboration_ended$/), [{ userId: ada.id, details: new RegExp(id) }]);
 });
 
@@ -391,8 +397,7 @@ t.test('the owner removes one participant, whom the same code does not readmit',
   t.same(valuesOf(answer.json().participants, 'username'), ['eve']);
   t.same(await his.closed(), ENDED);
   t.equal(await statusOf(bob), 404);
-  const again = await join(bob, made.code);
-  t.same([again.statusCode, again.json().code], [404, 'collaboration_not_found']);
+  t.same(outcome(await join(bob, made.code)), [404, 'collaboration_not_found']);
   t.equal(await statusOf(eve), 200, 'the others stay');
   t.equal((await putOut(ada, bob.id)).statusCode, 404, 'only once');
   const [record] = await audit(/participant_removed/);

@@ -4,7 +4,7 @@ import { memoryRecordingFiles } from '../../../src/adapters/memory/terminals/rec
 import type { RecordingFiles } from '../../../src/ports/terminals/recording-files.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster } from '../../support/service/cluster.ts';
-import { as } from '../../support/service/service.ts';
+import { as, outcome } from '../../support/service/service.ts';
 import {
   aBrowserTerminal,
   aStudio,
@@ -42,8 +42,7 @@ t.test('a full quota ends the recording with a notice, never the terminal', asyn
   t.match(client.messages.filter(({ type }) => type === 'recording').at(-1), { on: false, id });
   t.equal(client.socket.readyState, client.socket.OPEN);
 
-  const refused = await record();
-  t.match([refused.statusCode, refused.json().code], [409, 'recording_quota_reached']);
+  t.match(outcome(await record()), [409, 'recording_quota_reached']);
   const other = await open({ connection_id: 'b', record: 'true' });
   await other.until(() => other.messages.length > 2);
   t.match(other.messages, [{ type: 'ready' }, { type: 'recording', on: false }, { type: 'notice' }]);
@@ -165,8 +164,7 @@ t.test("a dead process's recording is ended as far as it was written", async (t)
   t.match((await call('GET', `/api/recordings/${cut}`)).json(), ended);
   t.equal(await cast(cut), full);
   t.match((await call('GET', `/api/recordings/${lost}`)).json(), { state: 'ended', size_bytes: 0 });
-  const elsewhere = await call('GET', `/api/recordings/${lost}/cast`);
-  t.match([elsewhere.statusCode, elsewhere.json().code], [503, 'recording_elsewhere']);
+  t.match(outcome(await call('GET', `/api/recordings/${lost}/cast`)), [503, 'recording_elsewhere']);
 });
 
 t.test('a file without a row is removed when it is old', async (t) => {
@@ -213,9 +211,7 @@ async function aSlowStudio(t: Test, { firstWaits }: { firstWaits: boolean }) {
 }
 
 t.test('a program that opens too late does not affect the recording', async (t) => {
-  const { open, asked, letFirst, programs, record, call, cast } = await aSlowStudio(t, {
-    firstWaits: true,
-  });
+  const { open, asked, letFirst, programs, record, call, cast } = await aSlowStudio(t, { firstWaits: true });
   const late = open().catch((error: unknown) => String(error));
   await waitFor(() => asked() === 1);
   const client = await open({ new: 'true' });
@@ -375,8 +371,7 @@ t.test('a terminal is recorded by its process, wherever that is requested', asyn
   await waitFor(() => received.includes('recording'));
   backend.opened[0]?.say('after');
   await waitFor(() => far.output() === 'before after');
-  const stopped = await as(here, ada)('POST', `/api/recordings/${id}/stop`);
-  t.match(stopped.json(), { state: 'ended' });
+  t.match((await as(here, ada)('POST', `/api/recordings/${id}/stop`)).json(), { state: 'ended' });
   const { body } = await as(there, ada)('GET', `/api/recordings/${id}/cast`);
   t.match(shown(body), /^before .*after$/s);
   const { audit } = here.ports.storage.repositories;

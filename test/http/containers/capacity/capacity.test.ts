@@ -54,14 +54,7 @@ t.test('the machine, what is promised of it, and what is used', async (t) => {
     },
     disk: { promised_mb: 4096, overcommit: 0.04 },
     disks: [
-      {
-        kind: 'host',
-        total_mb: 102_400,
-        used_mb: 40_960,
-        free_mb: 61_440,
-        reserve_mb: 5120,
-        short: false,
-      },
+      { kind: 'host', total_mb: 102_400, used_mb: 40_960, free_mb: 61_440, reserve_mb: 5120, short: false },
     ],
     containers: { creating: 0, starting: 0, running: 2, stopping: 0, stopped: 0, updating: 0, failed: 0 },
     images: { count: 1, size_mb: 200 },

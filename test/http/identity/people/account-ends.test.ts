@@ -34,10 +34,7 @@ t.test('a user knows the end of the account before it comes', async (t) => {
   t.match([set.statusCode, set.json()], [200, { username: 'ada', ends_at, disabled_at: null }]);
   t.match((await as(service, ada)('GET', '/api/me')).json(), { ends_at });
   t.match((await logIn(service, 'ada')).json(), { user: { ends_at } });
-  const [record] = auditOf(service, 'user_updated') as unknown as {
-    userId: string;
-    details: string;
-  }[];
+  const [record] = auditOf(service, 'user_updated') as unknown as { userId: string; details: string }[];
   t.match([record?.userId, record?.details], [root.id, new RegExp(`"endsAt":"${ends_at}"`)]);
 });
 
