@@ -23,6 +23,9 @@ export async function readRecords(at: Layout): Promise<readonly Recorded[]> {
   }
 }
 
+/** By which people name a recorded engine: its id, or else its address. */
+export const nameOfEngine = ({ id, endpoint }: RecordedElsewhere): string => id ?? endpoint;
+
 /** Adds an engine to the record. Throws when it cannot be written. */
 export async function addRecord(dataDir: string, used: Recorded): Promise<void> {
   const at = layoutOf(dataDir);

@@ -10,7 +10,11 @@ import type { Outcome } from './outcome.ts';
 import { ROOT } from './process/root.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 
-export type CommandOptions = { readonly head?: string | undefined; readonly yes?: boolean | undefined };
+export type CommandOptions = {
+  readonly head?: string | undefined;
+  readonly yes?: boolean | undefined;
+  readonly 'forget-engine'?: string | undefined;
+};
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 
 const EX_USAGE = 64;
@@ -19,12 +23,14 @@ const EX_USAGE = 64;
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'audit verify': verifyAudit,
   migrate: (config) => withDatabaseInUse(config, migrateNow),
-  uninstall: (config, { yes = false }) => uninstall(config, ROOT, async () => yes || (await isConfirmed())),
+  uninstall: (config, { yes = false, 'forget-engine': forgotten }) =>
+    uninstall(config, ROOT, async () => yes || (await isConfirmed()), forgotten),
 };
 
 export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks that no record of the audit was changed
        berth migrate                              updates the database to the latest schema
-       berth uninstall [--yes]                    removes everything of the service from this machine, for good`;
+       berth uninstall [--yes]                    removes everything of the service from this machine, for good
+                       [--forget-engine ENGINE]   but nothing from an engine or a Swarm that is gone`;
 
 /** Without a terminal nobody can confirm. */
 async function isConfirmed(): Promise<boolean> {

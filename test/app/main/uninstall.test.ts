@@ -81,24 +81,53 @@ t.test('with settings of another engine than the one that was used nothing is re
 
 t.test('the list is of the engines that were used, whatever the settings say', async (t) => {
   const written = t.capture(process.stdout, 'write', process.stdout.write);
-  for (const [kinds, isListed] of [
+  for (const [kinds, isListed, forgotten] of [
     ['private+kubernetes', true],
     ['kubernetes', false],
+    ['swarm+kubernetes', false, 'old'],
   ] as const) {
     const dataDir = path.join(aFolder(t), 'data');
     for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
     for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
-    const records = kinds.split('+').map((kind) => ({ kind, remap: false }));
+    const records = kinds.split('+').map((kind) => ({
+      kind,
+      remap: false,
+      endpoint: 'tcp://10.0.0.1:2376',
+      ...(kind === 'swarm' && { id: 'old' }),
+    }));
     writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
     const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'kubernetes' });
     if ('faults' in read) throw new Error(read.faults.join());
-    await uninstall(read.config, aFolder(t), async () => false);
+    await uninstall(read.config, aFolder(t), async () => false, forgotten);
     const said = written()
       .map(({ args }) => String(args[0]))
       .join('');
     t.equal(said.includes('what a failed first start'), isListed, kinds);
+    t.equal(said.includes('from the Swarm old at tcp://10.0.0.1:2376.'), forgotten !== undefined, kinds);
     t.match(said, /Pods, volumes and secrets in the cluster stay/);
   }
+});
+
+t.test('an engine that is gone for good is left out by its name', async (t) => {
+  const records = [
+    { kind: 'swarm', endpoint: 'tcp://10.0.0.1:2376', id: 'old' },
+    { kind: 'swarm', endpoint: 'tcp://10.0.0.1:2376', id: 'new' },
+    { kind: 'external', endpoint: 'unix:///nowhere.sock' },
+  ];
+  const dataDir = path.join(aFolder(t), 'data');
+  for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
+  for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+  writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
+  const asked = async (forgotten: string | undefined, BERTH_ENGINE = 'swarm') => {
+    const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE });
+    if ('faults' in read) throw new Error(read.faults.join());
+    return await uninstall(read.config, aFolder(t), async () => false, forgotten);
+  };
+  t.match(await asked('other'), { code: 64, says: /no engine other, but old, new, unix:...nowhere\.sock$/ });
+  t.match(await asked(undefined, 'auto'), { code: 78, says: /or repeat with --forget-engine old when/ });
+  t.match(await asked('old', 'auto'), { code: 78, says: /or repeat with --forget-engine new when/ });
+  t.match(await asked('old'), { code: 1, says: 'Nothing was removed.' });
+  t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));
 });
 
 t.test('without a yes nothing is removed, and with it nothing of others', async (t) => {

@@ -97,11 +97,15 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   t.same(await asked('auto', two.endpoint, [external]), [OF_ENGINE]);
   t.same(await asked('auto', two.endpoint, []), [['the engine', 0]]);
   t.same(await asked('kubernetes', NOWHERE, [kubernetes]), [], 'an unrelated Docker is not looked for');
-  await t.rejects(asked('swarm', two.endpoint, [swarm]), { message: /at tcp.* is another Swarm/ });
+  await t.rejects(asked('swarm', two.endpoint, [swarm]), {
+    message: /at tcp.* is another Swarm.*, or repeat with --forget-engine swarm-one when nothing/,
+  });
   await t.rejects(asked('auto', null, [{ ...external, endpoint: two.endpoint }]), {
     message: /is another engine than the one/,
   });
-  await t.rejects(asked('auto', NOWHERE, [external]), { message: /does not answer: start it/ });
+  await t.rejects(asked('auto', NOWHERE, [external]), {
+    message: /does not answer: start it, or repeat with --forget-engine engine-one/,
+  });
 });
 
 t.test('the base image of an engine stays while another installation uses the engine', async (t) => {

@@ -1,5 +1,11 @@
 import { readdir, rm } from 'node:fs/promises';
-import { clusterBeside, readRecords } from '../../engine-record.ts';
+import {
+  clusterBeside,
+  nameOfEngine,
+  type Recorded,
+  type RecordedElsewhere,
+  readRecords,
+} from '../../engine-record.ts';
 import { bridgeName } from '../engine/engine-names.ts';
 import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
 import { removeFirewall, rulesLeftOn } from '../network/firewall.ts';
@@ -62,12 +68,11 @@ export async function installedPackages(): Promise<readonly string[]> {
 const DOCKER_ENGINES: readonly string[] = ['auto', 'external'];
 
 /** Why this BERTH_ENGINE is not that of the engines that the installation has used; null when it is. */
-export async function otherEngine(dataDir: string, engine: string): Promise<string | null> {
+export function otherEngine(dataDir: string, records: readonly Recorded[], engine: string): string | null {
   const at = layoutOf(dataDir);
-  const records = await readRecords(at);
   const cluster = clusterBeside(records, engine);
   if (cluster !== undefined)
-    return `the containers are in the engine at ${cluster.endpoint}: set BERTH_ENGINE=${cluster.kind}, and give the service's other settings, or delete ${at.record} when nothing of Berth is left there`;
+    return `the containers are in the engine at ${cluster.endpoint}: set BERTH_ENGINE=${cluster.kind}, and give the service's other settings, or ${forgetting(cluster)}`;
   const [first] = records;
   if (first === undefined || [...DOCKER_ENGINES, ...records.map(({ kind }) => kind)].includes(engine))
     return null;
@@ -75,6 +80,10 @@ export async function otherEngine(dataDir: string, engine: string): Promise<stri
     first.kind === 'private' ? `the private engine in ${at.home}` : `the engine at ${first.endpoint}`;
   return `the containers are in ${where}: unset BERTH_ENGINE, or start Berth with it when they are there, too`;
 }
+
+/** What to do about an engine that is gone for good, in words. */
+export const forgetting = (record: RecordedElsewhere): string =>
+  `repeat with --forget-engine ${nameOfEngine(record)} when nothing of Berth is left there`;
 
 /** Whether the installation has begun to use an engine, where something of it may be left. */
 export const hasUsedEngine = async (dataDir: string): Promise<boolean> =>

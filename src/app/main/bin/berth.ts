@@ -16,7 +16,12 @@ function codeOf(error: unknown): number {
 async function run(): Promise<Outcome> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { head: { type: 'string' }, yes: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      head: { type: 'string' },
+      yes: { type: 'boolean' },
+      'forget-engine': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   if (values.help) return { code: 0, says: USAGE };
   const command = COMMANDS[positionals.join(' ')];

@@ -6,6 +6,7 @@ import {
   removeBaseImage,
   removeFromEngine,
 } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
+import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { areOther, type Recorded, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import { answeringManager } from '../../../adapters/swarm/client/manager-address.ts';
 import { swarmLeftovers } from '../../../adapters/swarm/uninstall/swarm-leftovers.ts';
@@ -94,12 +95,15 @@ async function externalOf(
   const answer = await probe(addressOf(endpoint, null));
   if (!answer.answers)
     throw new Error(
-      `the engine at ${endpoint} has containers and volumes of Berth, but does not answer: start it`,
+      `the engine at ${endpoint} has containers and volumes of Berth, but does not answer: start it, or ${forgetting(record)}`,
     );
   if (!areOther(record.id, await engineIdOf(answer))) return { endpoint, docker: answer.docker };
   if (endpoint !== record.endpoint) return await externalOf(record, record.endpoint);
   throw new Error(otherAt(endpoint, record));
 }
 
-const otherAt = (endpoint: string, { kind, endpoint: recorded }: RecordedElsewhere): string =>
-  `at ${endpoint} is another ${kind === 'swarm' ? 'Swarm' : 'engine'} than the one that this installation used at ${recorded}: set DOCKER_HOST to an address of that one`;
+/** In words. */
+export const kindOfEngine = ({ kind }: RecordedElsewhere): string => (kind === 'swarm' ? 'Swarm' : 'engine');
+
+const otherAt = (endpoint: string, record: RecordedElsewhere): string =>
+  `at ${endpoint} is another ${kindOfEngine(record)} than the one that this installation used at ${record.endpoint}: set DOCKER_HOST to an address of that one, or ${forgetting(record)}`;

@@ -12,7 +12,12 @@ import {
   removePrivateEngine,
   removeRemapUser,
 } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
-import { type Recorded, readRecords } from '../../../adapters/engine-record.ts';
+import {
+  nameOfEngine,
+  type Recorded,
+  type RecordedElsewhere,
+  readRecords,
+} from '../../../adapters/engine-record.ts';
 import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { postgresCatalogue } from '../../../adapters/postgres/containers/catalogue-repository.ts';
@@ -26,7 +31,7 @@ import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
-import { type Instance, type UsedEngine, usedEngines } from './engine.ts';
+import { type Instance, kindOfEngine, type UsedEngine, usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
 
 type Found = {
@@ -39,30 +44,37 @@ type Found = {
   readonly hasCluster: boolean;
   readonly hasUser: boolean;
   readonly unit: string | null;
+  /** Engines that are gone for good, as the caller said: nothing is removed from them. */
+  readonly forgotten: readonly RecordedElsewhere[];
 };
 
 /**
  * Removes the installation of a data folder for good: containers, volumes, networks, rules, users, the systemd unit and
- * the folder. `root` is the folder of the program. `confirm` is asked after the list. Repeatable when interrupted.
+ * the folder. `root` is the folder of the program. `confirm` is asked after the list. `forgotten` names a recorded engine
+ * that is gone for good. Repeatable when interrupted.
  */
 export async function uninstall(
   config: Config,
   root: string,
   confirm: () => Promise<boolean>,
+  forgotten?: string,
 ): Promise<Outcome> {
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
   const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
-  const other = await otherEngine(dataDir, config.engine);
+  const records = await recordsOf(dataDir, forgotten);
+  if (forgotten !== undefined && records.forgotten.length === 0)
+    return { code: 64, says: noSuchEngine(forgotten, records.kept) };
+  const other = otherEngine(dataDir, records.kept, config.engine);
   if (other !== null) return { code: 78, says: other };
   const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
     const running = await runningElsewhere(config);
     if (running !== null) return running;
-    const found = await find(config, root);
+    const found = await find(config, root, records);
     for (const line of listOf(config, found)) say(line);
     if (!(await confirm())) return { code: 1, says: 'Nothing was removed.' };
     const startedSince = await runningElsewhere(config);
@@ -77,19 +89,35 @@ export async function uninstall(
   }
 }
 
-async function find(config: Config, root: string): Promise<Found> {
+type Records = { readonly kept: readonly Recorded[]; readonly forgotten: readonly RecordedElsewhere[] };
+
+async function recordsOf(dataDir: string, name: string | undefined): Promise<Records> {
+  const records = await readRecords(layoutOf(dataDir));
+  const forgotten = records.filter((each) => each.kind !== 'private' && nameOfEngine(each) === name);
+  return {
+    kept: records.filter((each) => !forgotten.includes(each)),
+    forgotten: forgotten as readonly RecordedElsewhere[],
+  };
+}
+
+function noSuchEngine(name: string, records: readonly Recorded[]): string {
+  const names = records.flatMap((each) => (each.kind === 'private' ? [] : [nameOfEngine(each)]));
+  return `--forget-engine: this installation has used no engine ${name}, but ${names.join(', ') || 'none that has a name'}`;
+}
+
+async function find(config: Config, root: string, { kept, forgotten }: Records): Promise<Found> {
   const instance = await instanceOf(config);
-  const records = await readRecords(layoutOf(config.dataDir));
-  const engines = instance === null ? [] : await usedEngines(config, records, instance);
-  const has = (kind: Recorded['kind']): boolean => records.some((each) => each.kind === kind);
+  const engines = instance === null ? [] : await usedEngines(config, kept, instance);
+  const has = (kind: Recorded['kind']): boolean => kept.some((each) => each.kind === kind);
+  const hasNone = kept.length + forgotten.length + engines.length === 0;
   return {
     instanceId: instance?.id ?? null,
     engines,
-    hasPrivate:
-      has('private') || (records.length === 0 && engines.length === 0 && config.engine !== 'kubernetes'),
+    hasPrivate: has('private') || (hasNone && config.engine !== 'kubernetes'),
     hasCluster: has('kubernetes') || config.engine === 'kubernetes',
     hasUser: await hasRemapUser(config.dataDir),
     unit: await unitOf(root),
+    forgotten,
   };
 }
 
@@ -146,6 +174,10 @@ function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string
     ...(unit === null ? [] : [`- ${unit} with changes of your own, and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
     ...found.engines.flatMap(({ stays }) => stays),
+    ...found.forgotten.map(
+      (each) =>
+        `Nothing is removed from the ${kindOfEngine(each)} ${nameOfEngine(each)} at ${each.endpoint}.`,
+    ),
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
     ...(hasCluster
       ? [

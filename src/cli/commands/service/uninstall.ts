@@ -4,6 +4,7 @@ import { onTheService } from './migrate.ts';
 export const uninstall = () =>
   command('uninstall', 'On the server: remove Berth and all its data for good')
     .option('--yes', 'do not ask')
+    .option('--forget-engine <engine>', 'remove nothing from an engine or a Swarm that is gone for good')
     .action(() => {
       throw onTheService('uninstall');
     });
