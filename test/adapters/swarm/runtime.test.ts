@@ -142,11 +142,15 @@ t.test('a service counts as ended when its last task ended, or never came', asyn
     ['its task has ended', now, [task('failed'), task('complete', 1)], true],
     ['its task starts', longAgo, [task('preparing')], false],
     ['its node is lost', longAgo, [task('orphaned')], false],
+    ['its node is lost, and an earlier task ended', longAgo, [task('orphaned', 1), task('failed')], false],
     ['an earlier task is being ended', now, [task('failed'), task('running', 1)], false],
     ['the task is being made', now, [task('complete', 1)], false],
     ['no task was made, or it is forgotten', longAgo, [task('complete', 1)], true],
   ];
   for (const [what, agoMs, tasks, ended] of cases) t.equal(hasEnded(service(agoMs), tasks), ended, what);
+  const lost = [task('orphaned')];
+  t.equal(hasEnded(service(now), lost, true), true, 'its node has nothing of it');
+  t.equal(hasEnded(service(now), [task('orphaned', 1)], true), false, 'the next task is being made');
 });
 
 t.test('no task is made while an earlier one may still run', async (t) => {
@@ -212,6 +216,34 @@ t.test('what became of a task of a node that was away for a day, the node knows'
   t.same(await runtime.observe(handle), { kind: 'stopped', exitCode: 137 });
   await runtime.start(handle);
   t.equal(tasks.length, 2);
+});
+
+t.test('a lost task is asked about once a minute, until its node has nothing of it', async (t) => {
+  const { runtime, services, tasks, containers, requests, end } = await started(t);
+  const spec = aSpec(IMAGE);
+  await runtime.start(await runtime.create(spec));
+  reported(tasks, 'orphaned', 'shutdown');
+  const [first = ''] = services.keys();
+  const questions = () => requests.filter((path) => path.startsWith('/tasks') && path.includes(first)).length;
+  const replicas = () => [...services.values()].map(({ Spec }) => Spec.Mode.Replicated.Replicas);
+  const listUntil = (isDone: () => boolean) =>
+    eventually(async () => {
+      await runtime.list();
+      return isDone();
+    }, Boolean);
+  const before = questions();
+  await listUntil(() => questions() > before);
+  // A pass asks about the services in their order.
+  end(tasks[1]?.Status.ContainerStatus?.ContainerID, 'failed', 3);
+  await listUntil(() => replicas()[1] === 0);
+  t.equal(questions(), before + 1);
+  t.equal(replicas()[0], 1, 'its node still runs it');
+
+  containers.length = 0;
+  const { now } = performance;
+  t.intercept(performance, 'now', { value: () => now.call(performance) + 60_000 });
+  await listUntil(() => replicas()[0] === 0);
+  t.equal(questions(), before + 2);
 });
 
 t.test('a service whose task the swarm has forgotten is asked for another', async (t) => {

@@ -115,6 +115,8 @@ export function swarmState(nodeId: string) {
     nodeId,
     /** As the manager lists them, besides its own. */
     otherNodes: [] as SwarmNode[],
+    /** The path of each request, with its filters. */
+    requests: [] as string[],
     /** What was written to each program that an exec started. */
     execs: [] as string[],
     newId,

@@ -10,9 +10,14 @@ import { openSwarm, type SwarmSettings } from '../../../src/adapters/swarm/swarm
 import { type Answer, type Route, routesOf } from './stand-in-routes.ts';
 import { NODE, type SwarmState, swarmState } from './stand-in-state.ts';
 
-async function answerOf(routes: readonly Route[], request: IncomingMessage): Promise<Answer> {
+async function answerOf(
+  routes: readonly Route[],
+  requests: string[],
+  request: IncomingMessage,
+): Promise<Answer> {
   const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://swarm');
   const path = decodeURIComponent(pathname);
+  requests.push(`${path}?${query.get('filters')}`);
   const text = (await request.setEncoding('utf8').toArray()).join('');
   for (const [method, pattern, reply] of routes) {
     const match = pattern.exec(path);
@@ -22,8 +27,13 @@ async function answerOf(routes: readonly Route[], request: IncomingMessage): Pro
   return { status: 501, body: { message: `the stand-in knows no ${request.method} ${path}` } };
 }
 
-async function reply(routes: readonly Route[], request: IncomingMessage, response: ServerResponse) {
-  const { status, body } = await answerOf(routes, request);
+async function reply(
+  routes: readonly Route[],
+  { requests }: SwarmState,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
+  const { status, body } = await answerOf(routes, requests, request);
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
@@ -46,7 +56,7 @@ export type StandIn = Awaited<ReturnType<typeof standInSwarm>>;
 export async function standInSwarm(t: Pick<Test, 'teardown'>, nodeId = NODE) {
   const state = swarmState(nodeId);
   const routes = routesOf(state);
-  const server = createServer((request, response) => void reply(routes, request, response));
+  const server = createServer((request, response) => void reply(routes, state, request, response));
   const programs = new Set<Duplex>();
   server.on('upgrade', (_request, socket, head) => {
     programs.add(socket);

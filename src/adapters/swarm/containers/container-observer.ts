@@ -25,7 +25,7 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
   const { manager, nodes, records, settings } = swarm;
   const { instanceId, node } = settings;
   const onNodes = containersOnNodes(swarm);
-  const scaleDown = scaleDownEnded(manager);
+  const scaleDown = scaleDownEnded(manager, async (record) => (await onNodes.running(record)).length > 0);
   return {
     ping: async () => void (await manager.heartbeatSeconds()),
     async observe({ runtimeId }) {

@@ -17,6 +17,8 @@ const REMOVAL = { withinMs: 10_000, everyMs: 50 } as const;
 
 type Labels = Readonly<Record<string, string>>;
 
+type Place = Pick<ContainerRecord, 'nodeId' | 'dbId' | 'generation'>;
+
 type Found = { readonly Id: string; readonly Labels: Labels };
 
 /** The containers of this installation's tasks on one engine. */
@@ -32,7 +34,7 @@ export function taskContainers({ settings }: Swarm) {
   return {
     /** The running ones of all generations of a row. */
     ofRow: (calls: EngineCalls, dbId: string) => listed(calls, { [DB_ID_LABEL]: dbId }, false),
-    ofRecord: (calls: EngineCalls, { dbId, generation }: ContainerRecord, all: boolean) =>
+    ofRecord: (calls: EngineCalls, { dbId, generation }: Place, all: boolean) =>
       listed(calls, { [DB_ID_LABEL]: dbId, [GENERATION_LABEL]: String(generation) }, all),
   };
 }
@@ -44,7 +46,7 @@ export function containersOnNodes(swarm: Swarm) {
 
   return {
     /** The ids of what runs on its node. */
-    async running(record: ContainerRecord): Promise<readonly string[]> {
+    async running(record: Place): Promise<readonly string[]> {
       const calls = await nodes.engineOf(record.nodeId);
       return (await onNode(ofRecord(calls, record, false))).map(({ Id }) => Id);
     },
