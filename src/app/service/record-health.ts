@@ -3,10 +3,10 @@ import {
   absenceBefore,
   type ComponentReport,
   findingsOf,
-  type HealthState,
   type NewOutage,
   type Outage,
   outageChanges,
+  type PartState,
   REPORTED,
   type ReplicaReport,
   type ReportedComponent,
@@ -14,23 +14,14 @@ import {
   reportedParts,
   SILENT_AFTER_SECONDS,
 } from '../../domain/service/health.ts';
-import type { HealthReason } from '../../domain/service/health-words.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
-
-/** A part as readiness knows it. */
-type Part = {
-  readonly status: HealthState;
-  readonly detail: string;
-  readonly reason?: HealthReason;
-  readonly mend?: string;
-};
 
 export type RecordHealthDeps = {
   readonly storage: Storage;
   readonly replica: string;
   readonly readiness: () => Promise<{
-    readonly parts: Readonly<Record<ReportedComponent | 'database', Part>>;
+    readonly parts: Readonly<Record<ReportedComponent | 'database', PartState>>;
   }>;
   readonly monotonicMs: () => number;
   readonly metrics: Pick<Metrics, 'healthFound'>;
@@ -58,7 +49,7 @@ export function recordHealth({ storage, replica, readiness, monotonicMs, metrics
       const askedMs = monotonicMs();
       const { parts } = await readiness();
       // Without the database nobody knows what other processes find.
-      const publishOwn = (database: HealthState): void => {
+      const publishOwn = (database: PartState['status']): void => {
         const own = REPORTED.map((component) => ({ component, state: parts[component].status }));
         metrics.healthFound([{ component: 'database', state: database }, ...own]);
       };
@@ -90,7 +81,10 @@ export function recordHealth({ storage, replica, readiness, monotonicMs, metrics
   };
 }
 
-function reportOf(component: ReportedComponent, { status, detail, reason, mend }: Part): ComponentReport {
+function reportOf(
+  component: ReportedComponent,
+  { status, detail, reason, mend }: PartState,
+): ComponentReport {
   if (status === 'ready' || status === 'testing') return { component, state: status, mend: null };
   return { component, state: status, reason: reason ?? 'unknown', detail, mend: mend ?? null };
 }

@@ -3,6 +3,15 @@ import type { Component, HealthReason } from './health-words.ts';
 /** `testing`: no result yet, as after a start. */
 export type HealthState = 'ready' | 'testing' | 'degraded' | 'down';
 
+/** What a process knows of one of its parts. `mend`: the command or step that brings it back. */
+export type PartState = {
+  readonly status: HealthState;
+  readonly detail: string;
+  /** Why it is not ready; absent where nobody can say. */
+  readonly reason?: HealthReason;
+  readonly mend?: string;
+};
+
 /** What a process finds of a component. */
 export type Finding = { readonly state: HealthState } & (
   | { readonly state: 'ready' }

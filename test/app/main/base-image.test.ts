@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { BASE_LABEL, BASE_VERSION } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { TOOLS_COMPLETE } from '../../../src/adapters/scripts/terminals/tmux/tmux-volume-scripts.ts';
 import { prepareBaseImage } from '../../../src/app/main/engine/base-image.ts';
-import type { PartState } from '../../../src/app/main/health/readiness.ts';
+import type { PartState } from '../../../src/domain/service/health.ts';
 import { dockerOf } from '../../support/engine/printing-engine.ts';
 import { inPlaceOfMmdebstrap } from '../../support/engine/stub-build.ts';
 import { silentLog } from '../../support/samples/samples.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import type { PartState } from '../../../src/app/main/health/readiness.ts';
+import type { PartState } from '../../../src/domain/service/health.ts';
 import { violationsEverywhere } from '../../support/browser/axe.ts';
 import { openBrowser } from '../../support/browser/chromium.ts';
 import { aPagedService, focusedName, signedIn, test } from '../../support/browser/memory-page.ts';

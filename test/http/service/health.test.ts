@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import { prometheusMetrics } from '../../../src/adapters/prometheus/prometheus-metrics.ts';
-import type { PartState } from '../../../src/app/main/health/readiness.ts';
+import type { PartState } from '../../../src/domain/service/health.ts';
 import {
   anAdmin,
   anApiToken,

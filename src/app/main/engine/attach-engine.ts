@@ -14,7 +14,7 @@ import type { Canary } from '../../../ports/containers/isolation-canary.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Config } from '../config.ts';
-import type { Parts } from '../health/readiness.ts';
+import { NO_DEFAULT_IMAGE, type Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { prepareBaseImage } from './base-image.ts';
 import type { EngineSlot } from './engine-ports.ts';
@@ -85,7 +85,7 @@ export async function attach(
   });
   parts.engine = { status: 'ready', detail: detailOf(engine) };
   if (baseImage === null) {
-    parts.image = { status: 'degraded', detail: 'the catalogue has no default image', reason: 'absent' };
+    parts.image = NO_DEFAULT_IMAGE;
     return DONE;
   }
   return await prepareBaseImage({

@@ -2,8 +2,9 @@ import { baseImageState, ensureBaseImage } from '../../../adapters/docker/images
 import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { ensureTools, removeOtherTools } from '../../../adapters/docker/volumes/tools-volume.ts';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
+import type { PartState } from '../../../domain/service/health.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import type { PartState, Parts } from '../health/readiness.ts';
+import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { retryWithBackoff } from '../process/retry.ts';
 

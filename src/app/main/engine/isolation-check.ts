@@ -1,7 +1,8 @@
+import type { PartState } from '../../../domain/service/health.ts';
 import { RightMissing, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import type { PartState, Parts } from '../health/readiness.ts';
+import type { Parts } from '../health/readiness.ts';
 
 /** Time for the start, for users who return with their terminals, and for a service that soon ends again. */
 const FIRST_AFTER_MS = 120_000;

@@ -12,7 +12,7 @@ import { clusterCanary } from '../../../adapters/kubernetes/network/isolation-pr
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
 import { RightMissing } from '../../../ports/containers/container-runtime.ts';
-import { type Parts, PREPARING } from '../health/readiness.ts';
+import { type Parts, PREPARING, SEEN_BY_NODE } from '../health/readiness.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
@@ -37,7 +37,7 @@ export async function useCluster(
     image: PULLED,
     disk: PREPARING,
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
-    resources: SEEN,
+    resources: SEEN_BY_NODE,
   };
   const isolation = startIsolationUpkeep({
     slot,
@@ -138,11 +138,6 @@ const BY_POLICY: Closing = {
 const UNTESTED = {
   status: 'ready',
   detail: 'by a network policy; not tested, because the catalogue has no default image',
-} as const;
-
-const SEEN = {
-  status: 'ready',
-  detail: 'programs in containers see the memory and cores of their node',
 } as const;
 
 /** Capacity belongs to the cluster, which has its own tools for it. */

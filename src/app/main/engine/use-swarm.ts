@@ -10,8 +10,9 @@ import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts'
 import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
+import type { PartState } from '../../../domain/service/health.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
-import { type PartState, type Parts, PREPARING } from '../health/readiness.ts';
+import { NO_DEFAULT_IMAGE, type Parts, PREPARING, SEEN_BY_NODE } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import { prepareBaseImage } from './base-image.ts';
@@ -42,7 +43,7 @@ export async function useSwarm(
     image: PREPARING,
     disk: PREPARING,
     isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
-    resources: SEEN,
+    resources: SEEN_BY_NODE,
   };
   const isolation = startIsolationUpkeep({
     slot,
@@ -168,7 +169,7 @@ async function prepare(
   onImage: (image: string) => void,
 ): Promise<{ readonly background: Promise<void> }> {
   if (baseImage === null) {
-    parts.image = { status: 'degraded', detail: 'the catalogue has no default image', reason: 'absent' };
+    parts.image = NO_DEFAULT_IMAGE;
     return { background: Promise.resolve() };
   }
   const { manager, networks } = swarm;
@@ -213,9 +214,4 @@ const UNTESTED = {
   detail: 'the packet filters of nodes are not set, because the catalogue has no default image',
   reason: 'untested',
   mend: 'add the default image to the catalogue',
-} as const;
-
-const SEEN = {
-  status: 'ready',
-  detail: 'programs in containers see the memory and cores of their node',
 } as const;

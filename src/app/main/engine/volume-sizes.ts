@@ -3,9 +3,10 @@ import { chooseDiskQuota } from '../../../adapters/docker/volumes/choose-quota.t
 import type { DiskSettings } from '../../../adapters/docker/volumes/container-volumes.ts';
 import { hostSpace } from '../../../adapters/docker/volumes/volume-usage.ts';
 import { engineDataWords } from '../../../domain/containers/disk-quota.ts';
+import type { PartState } from '../../../domain/service/health.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Config } from '../config.ts';
-import type { PartState, Parts } from '../health/readiness.ts';
+import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import type { EngineSlot } from './engine-ports.ts';
 

@@ -1,15 +1,5 @@
 import { withinLoopTime } from '../../../adapters/postgres/connection/event-loop-time.ts';
-import type { HealthState } from '../../../domain/service/health.ts';
-import type { HealthReason } from '../../../domain/service/health-words.ts';
-
-/** `mend`: the command or step that brings the part back. */
-export type PartState = {
-  readonly status: HealthState;
-  readonly detail: string;
-  /** Why it is not ready; absent where nobody can say. */
-  readonly reason?: HealthReason;
-  readonly mend?: string;
-};
+import type { PartState } from '../../../domain/service/health.ts';
 
 export type Readiness = {
   readonly status: 'ready' | 'degraded' | 'unready';
@@ -18,6 +8,18 @@ export type Readiness = {
 
 /** State of a component before its first check. */
 export const PREPARING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
+
+/** In a cluster, the resources of containers. */
+export const SEEN_BY_NODE = {
+  status: 'ready',
+  detail: 'programs in containers see the memory and cores of their node',
+} as const;
+
+export const NO_DEFAULT_IMAGE = {
+  status: 'degraded',
+  detail: 'the catalogue has no default image',
+  reason: 'absent',
+} as const;
 
 /** The known state of each part. All but the database's are updated by their owners. */
 export type Parts = {

@@ -28,7 +28,7 @@ import {
 import { clearPrivateEngine } from '../../../../src/adapters/docker/private-engine/private-engine-stop.ts';
 import { FORGET_MOUNTS } from '../../../../src/adapters/docker/volumes/loop-device-script.ts';
 import { prepareBaseImage } from '../../../../src/app/main/engine/base-image.ts';
-import type { PartState } from '../../../../src/app/main/health/readiness.ts';
+import type { PartState } from '../../../../src/domain/service/health.ts';
 import type { Reached } from '../../../../src/ports/containers/isolation-canary.ts';
 import {
   engineAt,
