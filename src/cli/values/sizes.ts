@@ -40,4 +40,5 @@ export const bytesText = (bytes: number | null): string =>
   bytes === null ? '–' : bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} KB` : sizeText(bytes / 1_048_576);
 
 /** `1.5 CPU` */
-export const cpuText = (cores: number): string => `${Number((cores / 1000).toFixed(2))} CPU`;
+export const cpuText = (millicores: number | null): string =>
+  millicores === null ? '–' : `${Number((millicores / 1000).toFixed(2))} CPU`;

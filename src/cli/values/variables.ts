@@ -6,6 +6,10 @@ export const variables = () =>
     .argParser(variable)
     .default({}, 'none');
 
+/** The option `--label key=value`, which may be repeated. */
+export const labels = () =>
+  new Option('--label <key=value>', 'a label; repeat it for more').argParser(variable).default({}, 'none');
+
 /** `NAME=value`, added to those before it. */
 export function variable(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
   const at = text.indexOf('=');

@@ -27,8 +27,6 @@ type Resource = {
   readonly promised: string;
 };
 
-const cpuOf = (millicores: number | null): string => (millicores === null ? '–' : cpuText(millicores));
-
 /** `6 GB, 1.5 times`: the promise, and its ratio to the total. */
 const promisedText = (promised: string, overcommit: number | null): string =>
   overcommit === null ? promised : `${promised}, ${overcommit} times`;
@@ -44,9 +42,9 @@ function machineOf({ name: node, cpu, memory, disk, disks }: Node): Resource[] {
     {
       node,
       what: 'cpu',
-      total: cpuOf(cpu.total_millicores),
-      used: cpuOf(cpu.used_millicores),
-      containers: cpuOf(cpu.containers_millicores),
+      total: cpuText(cpu.total_millicores),
+      used: cpuText(cpu.used_millicores),
+      containers: cpuText(cpu.containers_millicores),
       promised: promisedText(cpuText(cpu.promised_millicores), cpu.overcommit),
     },
     {

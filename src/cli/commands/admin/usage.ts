@@ -38,14 +38,13 @@ export const usage = () =>
     );
 
 const of = (used: string, limit: string): string => `${used} of ${limit}`;
-const cpuOf = (millicores: number | null): string => (millicores === null ? '–' : cpuText(millicores));
-
 const USAGE: Shown<Usage> = {
   columns: {
     user: ({ username }) => username,
     containers: ({ containers, max_containers }) => `${containers}/${max_containers}`,
     running: ({ running }) => String(running),
-    cpu: ({ cpu_used_millicores, cpu_millicores }) => of(cpuOf(cpu_used_millicores), cpuText(cpu_millicores)),
+    cpu: ({ cpu_used_millicores, cpu_millicores }) =>
+      of(cpuText(cpu_used_millicores), cpuText(cpu_millicores)),
     memory: ({ memory_used_mb, memory_mb }) => of(sizeText(memory_used_mb), sizeText(memory_mb)),
     disk: ({ disk_used_mb, disk_mb }) => of(sizeText(disk_used_mb), sizeText(disk_mb)),
     kept: ({ kept, kept_mb }) => (kept === 0 ? '–' : `${kept}, ${sizeText(kept_mb)}`),

@@ -6,7 +6,7 @@ import { command, withCli } from '../../command.ts';
 import { untilSettled } from '../../values/settled.ts';
 import { megabytes, millicores } from '../../values/sizes.ts';
 import { seconds } from '../../values/times.ts';
-import { variable, variables } from '../../values/variables.ts';
+import { labels, variables } from '../../values/variables.ts';
 import { findSnapshot } from '../snapshots/snapshots.ts';
 import { CONTAINERS } from './ls.ts';
 
@@ -32,11 +32,7 @@ export const create = () =>
     .option('--ttl <time>', 'end it after this time, such as 2h', seconds)
     .option('--idle <time>', 'end it after this time without use, such as 30m', seconds)
     .addOption(new Option('--on-idle <what>', 'what to do after --idle').choices(['stop', 'delete']))
-    .addOption(
-      new Option('--label <key=value>', 'a label; repeat it for more')
-        .argParser(variable)
-        .default({}, 'none'),
-    )
+    .addOption(labels())
     .option('--wait', 'wait until it runs', true)
     .option('--no-wait', 'return at once')
     .addHelpText('after', HELP)

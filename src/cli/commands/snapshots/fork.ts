@@ -1,9 +1,9 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { command, withCli } from '../../command.ts';
 import { findContainer } from '../../values/find.ts';
 import { untilSettled } from '../../values/settled.ts';
 import { seconds } from '../../values/times.ts';
-import { variable } from '../../values/variables.ts';
+import { labels } from '../../values/variables.ts';
 import { CONTAINERS } from '../containers/ls.ts';
 
 const HELP = `
@@ -20,11 +20,7 @@ export const fork = () =>
     .option('--ephemeral', 'delete them when they end')
     .option('--ttl <time>', 'end them after this time, such as 2h', seconds)
     .option('--idle <time>', 'end them after this time without use, such as 30m', seconds)
-    .addOption(
-      new Option('--label <key=value>', 'a label; repeat it for more')
-        .argParser(variable)
-        .default({}, 'none'),
-    )
+    .addOption(labels())
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, name, { count, ephemeral = false, ttl, idle, label }) => {

@@ -1,4 +1,4 @@
-import { Argument, Option } from '@commander-js/extra-typings';
+import { Argument } from '@commander-js/extra-typings';
 import type { Schemas } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { command, group, withCli } from '../../command.ts';
@@ -7,7 +7,7 @@ import { findContainer, findOne } from '../../values/find.ts';
 import { untilTaken } from '../../values/settled.ts';
 import { sizeText } from '../../values/sizes.ts';
 import { ago } from '../../values/times.ts';
-import { variable } from '../../values/variables.ts';
+import { labels } from '../../values/variables.ts';
 
 type Snapshot = Schemas['Snapshot'];
 
@@ -35,11 +35,7 @@ const create = () =>
     .argument('<container>', 'its name or id')
     .argument('<name>', 'of the snapshot: 1 to 64 letters, digits and hyphens')
     .option('--note <text>', 'what it is for')
-    .addOption(
-      new Option('--label <key=value>', 'a label; repeat it for more')
-        .argParser(variable)
-        .default({}, 'none'),
-    )
+    .addOption(labels())
     .action(
       withCli(async (cli, given, name, { note, label }) => {
         const container = await findContainer(cli, given);
