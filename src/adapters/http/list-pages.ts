@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/errors.ts';
+import { unknownCursor } from './pagination.ts';
 
 type ListQuery = { readonly cursor?: string; readonly limit?: string; readonly sort?: string };
 type Page<T> = {
@@ -73,11 +73,7 @@ const CURSOR = /^(\d{1,6}) (.+)$/su;
 
 function afterCursor<T extends object>(items: readonly T[], cursor: string, key: string): number {
   const [, index, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (index === undefined)
-    throw new Refusal({
-      code: 'validation_failed',
-      fields: { cursor: 'is not a cursor from an earlier page' },
-    });
+  if (index === undefined) throw unknownCursor();
   const found = items.findIndex((item) => String(fieldOf(item, key)) === id);
   return found === -1 ? Number(index) : found + 1;
 }

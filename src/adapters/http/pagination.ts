@@ -20,12 +20,12 @@ export async function paged<T>(query: PageQuery, read: (request: PageRequest) =>
     });
   } catch (error) {
     if (!(error instanceof UnknownPage)) throw error;
-    throw new Refusal({
-      code: 'validation_failed',
-      fields: { cursor: 'is not a cursor from an earlier page' },
-    });
+    throw unknownCursor();
   }
 }
+
+export const unknownCursor = (): Refusal =>
+  new Refusal({ code: 'validation_failed', fields: { cursor: 'is not a cursor from an earlier page' } });
 
 // RFC 3339, as far as it is used: a day without a time has no zone.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i;

@@ -1,4 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type DomainError, Refusal } from '../../domain/errors.ts';
+import type { Result } from '../../domain/result.ts';
+
+/** Refusals before the upgrade of a socket to programs in a container. */
+export const IN_CONTAINER = [
+  'container_not_found',
+  'not_authorized',
+  'container_not_running',
+  'guest_session_expired',
+  'address_full',
+] as const;
+
+/** Throws a refusal, which is answered by plain HTTP. */
+export function orRefuse<T>(result: Result<T, DomainError>): T {
+  if (!result.ok) throw new Refusal(result.error);
+  return result.value;
+}
 
 /** Answers a plain request to a socket's address. */
 export const plainRequest = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>

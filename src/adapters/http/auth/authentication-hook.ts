@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, MaybePromise } from '../../../app/identity/auth/authenticator.ts';
 import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
+import { ratesOf } from '../../../app/identity/auth/verified-credential.ts';
 import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
@@ -9,7 +10,6 @@ import {
   admitRestricted,
   authorize,
   type Caller,
-  credentialId,
   isRestricted,
 } from '../../../domain/identity/caller.ts';
 import { requestCost } from '../../../domain/identity/request-rate.ts';
@@ -172,11 +172,6 @@ function admit(
   request.limits = userLimits;
   return undefined;
 }
-
-const ratesOf = ({ caller, requestsPerMinute, limits }: Authenticated) => [
-  { key: credentialId(caller.credential), perMinute: requestsPerMinute },
-  { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
-];
 
 /** Parsed bodies count by their size, or by the route's limit without one. */
 function costOf(request: FastifyRequest): number {

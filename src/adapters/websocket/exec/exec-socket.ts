@@ -6,7 +6,7 @@ import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { EXEC_PROTOCOL } from '../../../protocol/subprotocols.ts';
-import { plainRequest } from '../upgrade-required.ts';
+import { IN_CONTAINER, plainRequest } from '../upgrade-required.ts';
 import { FAILURE, type RunCommand } from './exec-command.ts';
 import { ExecRelay } from './exec-relay.ts';
 import { ExecRuns } from './exec-runs.ts';
@@ -19,14 +19,6 @@ export type ExecSocketDeps = {
   /** A refusal's words, as in an answer. */
   readonly wordsOf: (code: DomainError['code']) => string;
 };
-
-const REFUSALS = [
-  'container_not_found',
-  'not_authorized',
-  'container_not_running',
-  'guest_session_expired',
-  'address_full',
-] as const;
 
 /**
  * GET /api/containers/{id}/exec: refusals are plain HTTP before the upgrade; then one command, new or resumed, with its
@@ -53,7 +45,7 @@ export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
     schema: {
       operationId: 'containers.execConnect',
       summary: 'Run a command with input as it comes',
-      refusals: REFUSALS,
+      refusals: IN_CONTAINER,
     },
     preHandler: async ({ params, caller }) => {
       const found = await access.mayExec(params.id, caller);

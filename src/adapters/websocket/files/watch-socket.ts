@@ -4,9 +4,7 @@ import type { WebSocket } from 'ws';
 import type { ContainerAccess } from '../../../app/containers/inside/container-access.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { pathText } from '../../../domain/containers/files.ts';
-import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
-import type { Result } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { FileChange, FileChanges, FileProgram } from '../../../ports/containers/inside/file-search.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -16,7 +14,7 @@ import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { sent } from '../sent.ts';
 import { inputLimit, SocketPause } from '../socket-reader.ts';
-import { plainRequest } from '../upgrade-required.ts';
+import { orRefuse, plainRequest } from '../upgrade-required.ts';
 import { OVERFLOW_FRAME, toFrame } from './watch-frames.ts';
 
 export type WatchSocketDeps = {
@@ -93,11 +91,6 @@ export function watchSocket(http: FastifyInstance, deps: WatchSocketDeps): void 
       serve(socket, request.caller, watch, deps);
     },
   });
-}
-
-function orRefuse<T>(result: Result<T, DomainError>): T {
-  if (!result.ok) throw new Refusal(result.error);
-  return result.value;
 }
 
 function serve(

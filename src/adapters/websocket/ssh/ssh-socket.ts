@@ -6,7 +6,7 @@ import { Refusal } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
 import { SSH_PROTOCOL } from '../../../protocol/subprotocols.ts';
-import { plainRequest } from '../upgrade-required.ts';
+import { IN_CONTAINER, plainRequest } from '../upgrade-required.ts';
 
 /** Who opened a socket for SSH, for which container, and from where. */
 export type SshSocketPeer = {
@@ -22,14 +22,6 @@ export type SshSocketDeps = {
   readonly serve: (stream: Duplex, peer: SshSocketPeer) => void;
 };
 
-const REFUSALS = [
-  'container_not_found',
-  'not_authorized',
-  'container_not_running',
-  'guest_session_expired',
-  'address_full',
-] as const;
-
 /** GET /api/containers/{id}/ssh: refusals are plain HTTP before the upgrade; then SSH in binary messages. */
 export function sshSocket(http: FastifyInstance, { access, serve }: SshSocketDeps): void {
   http.route<{ Params: { id: string } }>({
@@ -42,7 +34,7 @@ export function sshSocket(http: FastifyInstance, { access, serve }: SshSocketDep
       failure: 'failed to open ssh',
       lasting: 'terminals',
     },
-    schema: { operationId: 'ssh.connect', summary: 'Connect to a container by SSH', refusals: REFUSALS },
+    schema: { operationId: 'ssh.connect', summary: 'Connect to a container by SSH', refusals: IN_CONTAINER },
     preHandler: async ({ params, caller }) => {
       const found = await access.check(params.id, caller);
       if (!found.ok) throw new Refusal(found.error);

@@ -6,8 +6,6 @@ import type { Admitted } from '../../../app/terminals/opening/terminal-admission
 import type { TerminalGrant, TerminalOptions } from '../../../app/terminals/opening/terminal-target.ts';
 import type { OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { Terminals } from '../../../app/terminals/terminals.ts';
-import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import type { Result } from '../../../domain/result.ts';
 import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { Leaving } from '../../../domain/terminals/terminal-slot-types.ts';
@@ -17,7 +15,7 @@ import { TERMINAL_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
-import { plainRequest } from '../upgrade-required.ts';
+import { orRefuse, plainRequest } from '../upgrade-required.ts';
 import { keepEarlyInput } from './early-input.ts';
 import { TerminalQuery, toOptions } from './terminal-query.ts';
 import { relay, sendFrame, sendRecording } from './terminal-relay.ts';
@@ -101,11 +99,6 @@ async function admit(
   if (socket?.destroyed) allowed.turn.abandon();
   socket?.once('close', allowed.turn.abandon);
   return allowed;
-}
-
-function orRefuse<T>(result: Result<T, DomainError>): T {
-  if (!result.ok) throw new Refusal(result.error);
-  return result.value;
 }
 
 /** Opens the terminal and relays it until one side ends it. */

@@ -1,4 +1,4 @@
-import { type Caller, isBarred } from '../../../domain/identity/caller.ts';
+import { type Caller, credentialId, isBarred } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { LockFacts } from '../../../domain/identity/screen-lock.ts';
 import { isBarredAt, sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
@@ -17,6 +17,12 @@ export type Authenticated = {
   /** Of the user, for all credentials. */
   readonly limits: UseLimits;
 };
+
+/** What a request counts against: its credential and its user. */
+export const ratesOf = ({ caller, requestsPerMinute, limits }: Authenticated) => [
+  { key: credentialId(caller.credential), perMinute: requestsPerMinute },
+  { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
+];
 
 /** A credential that was valid when read; `id` is the session's, the token's or the SSH key's. */
 export type VerifiedCredential = Authenticated & {

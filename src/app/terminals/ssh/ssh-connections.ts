@@ -1,6 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { SSH_LIMITS, sharedChannels } from '../../../domain/terminals/ssh.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
@@ -11,6 +11,7 @@ import { findOwn, listVisible } from '../../containers/find-container.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
 import type { AuthorizedConnections, Registration } from '../../identity/auth/authorized-connections.ts';
+import { ratesOf } from '../../identity/auth/verified-credential.ts';
 import { countsByKey } from '../../identity/limits/counts-by-key.ts';
 import type { RequestLimits } from '../../identity/limits/request-limits.ts';
 import { type SshIdentity, type SshRecordDeps, sshRecords } from './ssh-records.ts';
@@ -120,11 +121,7 @@ async function connect(open: Open, client: SshClient): AsyncResult<SshConnection
 
 /** Counts as a request of the credential and of its user. */
 function admit({ deps }: Open, { signedIn }: SshClient): Result<null, DomainError> {
-  const { caller, requestsPerMinute, limits } = signedIn;
-  return deps.requests.admitFor([
-    { key: credentialId(caller.credential), perMinute: requestsPerMinute },
-    { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
-  ]);
+  return deps.requests.admitFor(ratesOf(signedIn));
 }
 
 function channels(open: Open, client: SshClient): SshConnection['takeChannel'] {

@@ -54,6 +54,20 @@ export const toContainerBody = (container: Container): ContainerBody => ({
       }),
 });
 
+export const toStoppedBody = ({ runtimeId: id, name }: Container) => ({
+  message: 'container stopped',
+  id,
+  name,
+  status: 'stopped',
+});
+
+export const toRemovedBody = ({ runtimeId: id, dbId, name }: Container) => ({
+  message: 'container deleted',
+  id,
+  db_id: dbId,
+  name,
+});
+
 /** A shared container includes the share. */
 export const toVisibleBody = ({ container, access }: VisibleContainer): ContainerBody => ({
   ...toContainerBody(container),

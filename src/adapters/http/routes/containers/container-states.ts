@@ -5,7 +5,7 @@ import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/containers.ts';
 import { type Routes, together } from '../../server.ts';
-import { toContainerBody, toStartedBody, toUnderWayBody } from './container-body.ts';
+import { toContainerBody, toStartedBody, toStoppedBody, toUnderWayBody } from './container-body.ts';
 
 /** Starts and stops. */
 export const runRoutes =
@@ -45,8 +45,7 @@ export const runRoutes =
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
         if (underWay) return reply.code(202).send(toUnderWayBody(container));
-        const { runtimeId: id, name } = container;
-        return { message: 'container stopped', id, name, status: 'stopped' };
+        return toStoppedBody(container);
       },
     );
   };

@@ -21,6 +21,7 @@ import {
   toContainerBody,
   toCreateRequest,
   toDeletedBody,
+  toRemovedBody,
   toUnderWayBody,
   toUpdatedBody,
   toUpdateRequest,
@@ -208,7 +209,7 @@ const changeRoutes =
       async ({ params, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));
         if (underWay) return reply.code(202).send(toUnderWayBody(gone));
-        return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
+        return toRemovedBody(gone);
       },
     );
   };

@@ -23,7 +23,7 @@ import {
 } from '../../../schema/containers/containers.ts';
 import { pageQuery, sortBy } from '../../../schema/pagination.ts';
 import { type Routes, together } from '../../../server.ts';
-import { toContainerBody, toUnderWayBody } from '../container-body.ts';
+import { toContainerBody, toRemovedBody, toStoppedBody, toUnderWayBody } from '../container-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
@@ -115,8 +115,7 @@ const stopRoutes =
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
         if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
-        const { runtimeId: id, name } = container;
-        return { message: 'container stopped', id, name, status: 'stopped' };
+        return toStoppedBody(container);
       },
     );
   };
@@ -146,7 +145,7 @@ const deletionRoutes =
           await containers.remove(params.id, body, caller, origin),
         );
         if (underWay) return reply.code(202).send(hidden(toUnderWayBody(gone)));
-        return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
+        return toRemovedBody(gone);
       },
     );
 
