@@ -12,7 +12,12 @@ const MAX_WAITING = 10_000;
 
 /** `topic` null: the sender lost messages. */
 type Envelope = { readonly from: string; readonly topic: string | null; readonly message: BusMessage };
-type Subscription = { readonly topic: string; readonly handler: BusHandler; readonly onGap: () => void };
+
+export type Subscription = {
+  readonly topic: string;
+  readonly handler: BusHandler;
+  readonly onGap: () => void;
+};
 
 export type ClosableBus = Bus & { close(): Promise<void> };
 

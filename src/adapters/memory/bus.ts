@@ -1,12 +1,11 @@
-import type { Bus, BusHandler } from '../../ports/bus.ts';
+import type { Bus } from '../../ports/bus.ts';
+import type { Subscription } from '../message-bus.ts';
 
 export type MemoryBus = Bus & {
   /** Disconnects this process: it receives nothing, and its messages wait. */
   cut(): void;
   reconnect(): void;
 };
-
-type Subscription = { readonly topic: string; readonly handler: BusHandler; readonly onGap: () => void };
 
 const MAX_BYTES = 7_168;
 

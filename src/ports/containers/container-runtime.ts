@@ -181,6 +181,12 @@ export class ContainerNotRunning extends RuntimeFailure {
   }
 }
 
+/** For work in a container that may just have stopped: null for `ContainerNotRunning`; throws all else. */
+export function nullWhenStopped(error: unknown): null {
+  if (error instanceof ContainerNotRunning) return null;
+  throw error;
+}
+
 /** Its programs are frozen, as while a snapshot is taken: nothing can be started until they continue. */
 export class ContainerPaused extends ContainerNotRunning {
   override name = 'ContainerPaused';

@@ -5,8 +5,9 @@ import type {
   ObservedContainer,
   RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
 import { watchEngine } from '../engine/engine-events.ts';
+import { containersWith } from '../engine/engine-lists.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
 import { fullId } from '../engine/ownership.ts';
 import { inspect, inspectNamed } from './create-container.ts';
@@ -44,10 +45,7 @@ async function findNamed(
 }
 
 async function listOwn(calls: EngineCalls, { instanceId, node }: Whose): Promise<readonly ListedContainer[]> {
-  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  const all = await calls.read(LIMITS.list, (abortSignal) =>
-    calls.docker.listContainers({ all: true, filters, abortSignal }),
-  );
+  const all = await containersWith(calls, [`${INSTANCE_LABEL}=${instanceId}`]);
   return all.map(({ Id, Labels, State }) => ({
     handle: { node, runtimeId: Id },
     dbId: Labels[DB_ID_LABEL] ?? '',

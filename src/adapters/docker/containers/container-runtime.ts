@@ -10,17 +10,16 @@ import {
 import { startOnCores } from '../cores/lost-cores.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 import { watchForEnd } from '../engine/engine-events.ts';
-import { fullId, type Ownership, ownership } from '../engine/ownership.ts';
+import { fullId, ownership } from '../engine/ownership.ts';
 import { dockerSnapshots } from '../images/container-images.ts';
 import {
   COUNTED,
   type DiskSettings,
   dockerVolumes,
   type Mounted,
-  type Volumes,
   WORKSPACE,
 } from '../volumes/container-volumes.ts';
-import { dockerVolumeCopies, unpause } from '../volumes/volume-copies.ts';
+import { dockerVolumeCopies, type EngineVolumeParts, unpause } from '../volumes/volume-copies.ts';
 import { dockerDisk } from './container-disk.ts';
 import { dockerObserver } from './container-observer.ts';
 import { createOrAdopt, inspect } from './create-container.ts';
@@ -52,9 +51,10 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   };
 }
 
-type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly volumes: Volumes };
-
-function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettings): ContainerRuntime {
+function lifecycle(
+  { calls, own, volumes }: EngineVolumeParts,
+  settings: DockerRuntimeSettings,
+): ContainerRuntime {
   const { node, kill = null } = settings;
   const known = async (handle: RuntimeHandle) => await inspect(calls, fullId(handle.runtimeId));
   /** Containers made or started here: their volume never changes, and a stopping engine answers slowly. */
@@ -117,7 +117,7 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
 
 /** Returns false when the container is gone. */
 async function stopAndUnmount(
-  { calls, volumes }: Pick<Parts, 'calls' | 'volumes'>,
+  { calls, volumes }: Pick<EngineVolumeParts, 'calls' | 'volumes'>,
   container: Docker.Container,
   graceSeconds: number,
   asking: Promise<Mounted | null>,

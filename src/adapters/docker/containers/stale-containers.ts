@@ -1,4 +1,5 @@
 import { type EngineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
+import { containersWith } from '../engine/engine-lists.ts';
 
 /**
  * Removes an installation's containers that should live for less than `lifeSeconds` and are twice as old: leftovers of
@@ -10,10 +11,7 @@ export async function removeStale(
   instanceId: string,
   lifeSeconds: number,
 ): Promise<void> {
-  const filters = { label: [`${label}=${instanceId}`] };
-  const all = await calls.read(LIMITS.list, (abortSignal) =>
-    calls.docker.listContainers({ all: true, filters, abortSignal }),
-  );
+  const all = await containersWith(calls, [`${label}=${instanceId}`]);
   const before = Date.now() / 1000 - 2 * lifeSeconds;
   await Promise.all(all.filter(({ Created }) => Created < before).map(({ Id }) => removeNow(calls, Id)));
 }

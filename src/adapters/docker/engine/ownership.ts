@@ -54,7 +54,7 @@ function newOwnership(calls: EngineCalls, instanceId: string): Ownership {
   };
 }
 
-/** The engine resolves names and id prefixes too, so only full ids may reach it. */
+/** Engines and swarms resolve names and id prefixes too, so only full ids may reach them. */
 export function fullId(runtimeId: string): string {
   if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
   throw new ContainerNotRunning('not a full runtime id', true);

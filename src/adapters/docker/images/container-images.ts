@@ -7,6 +7,7 @@ import type {
 } from '../../../ports/containers/container-images.ts';
 import { inspect } from '../containers/create-container.ts';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import { inspectImage } from '../engine/engine-lists.ts';
 import {
   CAPTURED_LABEL,
   DB_ID_LABEL,
@@ -74,11 +75,6 @@ const labelsOf = (spec: CaptureSpec, instanceId: string): Labels => ({
   ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
   [CAPTURED_LABEL]: 'true',
 });
-
-const inspectImage = (calls: EngineCalls, reference: string): Promise<Docker.ImageInspectInfo | null> =>
-  calls.read(LIMITS.inspect, (signal) =>
-    orNull([404], inspectThing(calls.docker.getImage(reference), signal)),
-  );
 
 /**
  * The environment of the container's image. The engine adds the container's own variables, which may be secret, to a

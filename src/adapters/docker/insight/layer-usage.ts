@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { bytesOf, type LayerUse } from '../../../domain/containers/layer/layer-usage.ts';
-import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { inspectImage } from '../engine/engine-lists.ts';
 import { CAPTURED_LABEL } from '../engine/engine-names.ts';
 import { isRoot, run } from '../host/host-commands.ts';
 
@@ -49,6 +50,3 @@ async function carried(calls: EngineCalls, imageId: string, catalogueImage: stri
   if (own == null || base == null || own.Config?.Labels?.[CAPTURED_LABEL] === undefined) return 0;
   return Math.max(0, own.Size - base.Size);
 }
-
-const inspectImage = (calls: EngineCalls, name: string): Promise<Docker.ImageInspectInfo | null> =>
-  calls.read(LIMITS.inspect, (signal) => orNull([404], inspectThing(calls.docker.getImage(name), signal)));

@@ -11,11 +11,15 @@ import { type DiskSettings, type Volumes, volumeOf } from './container-volumes.t
 /** Longer than copying the largest volume takes. */
 const COPY_SECONDS = 1800;
 
-type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly volumes: Volumes };
+export type EngineVolumeParts = {
+  readonly calls: EngineCalls;
+  readonly own: Ownership;
+  readonly volumes: Volumes;
+};
 
 /** Pauses containers and copies volumes, on one Docker engine. */
 export const dockerVolumeCopies = (
-  { calls, own, volumes }: Parts,
+  { calls, own, volumes }: EngineVolumeParts,
   disk: DiskSettings,
   instanceId: string,
 ): VolumeCopies => ({

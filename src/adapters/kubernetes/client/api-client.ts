@@ -63,9 +63,7 @@ async function bodyOf(access: ClusterAccess, call: ApiCall, signal: AbortSignal)
 
 /** Resolves with an answer below 400. */
 async function send(access: ClusterAccess, call: ApiCall, signal: AbortSignal): Promise<IncomingMessage> {
-  const options = await access.options().catch((error: unknown) => {
-    throw new RuntimeUnavailable(`no credentials for the cluster: ${String(error)}`, { cause: error });
-  });
+  const options = await access.options();
   const url = new URL(access.server + call.path);
   for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);

@@ -1,6 +1,7 @@
 import { Agent, type RequestOptions } from 'node:http';
 import { Agent as SecureAgent, type RequestOptions as SecureRequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 
 /** Where the cluster is. null: the usual kubeconfig, else the service account of the Pod that Berth runs in. */
 export type ClusterAddress = {
@@ -19,7 +20,7 @@ export type ClusterAccess = {
   readonly server: string;
   /** Of everything that Berth makes in the cluster. */
   readonly namespace: string;
-  /** With credentials of now: tokens of a service account change every hour. */
+  /** With credentials of now; throws `RuntimeUnavailable` without any. Tokens of a service account change every hour. */
   options(): Promise<ConnectionOptions>;
 };
 
@@ -51,7 +52,9 @@ function connectionOptions(config: KubeConfig, hasProxy: boolean): ClusterAccess
   let known: { readonly tls: string; readonly agent: Agent } | null = null;
   return async () => {
     const options: ConnectionOptions = { headers: {} };
-    await config.applyToHTTPSOptions(options as never);
+    await config.applyToHTTPSOptions(options as never).catch((error: unknown) => {
+      throw new RuntimeUnavailable(`no credentials for the cluster: ${String(error)}`, { cause: error });
+    });
     const { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername } = options;
     const tls = { ca, cert, key, pfx, passphrase, rejectUnauthorized, servername };
     const text = JSON.stringify(tls);

@@ -23,9 +23,7 @@ export type ExecSocket = { readonly socket: WebSocket; readonly canEndInput: boo
 
 /** Throws the fault of the answer like `ApiClient`. */
 export async function openExecSocket(access: ClusterAccess, target: ExecTarget): Promise<ExecSocket> {
-  const { headers, ...options } = await access.options().catch((error: unknown) => {
-    throw new RuntimeUnavailable(`no credentials for the cluster: ${String(error)}`, { cause: error });
-  });
+  const { headers, ...options } = await access.options();
   const socket = new WebSocket(urlOf(access, target), PROTOCOLS, {
     ...options,
     headers,

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { isMadeHere } from '../../../domain/containers/catalogue.ts';
 import {
+  isContainerUnresponsive,
   NodeInMaintenance,
   nodeSilent,
   OutcomeUnknown,
@@ -39,13 +40,9 @@ export class OtherNode extends RuntimeFailure {
   }
 }
 
-/** Whether a node does not act, in contrast to a refusal. */
-export const isSilent = (error: unknown): error is RuntimeBusy =>
-  error instanceof RuntimeBusy && error.code === 'container_unresponsive';
-
 /** Why the engine of a node cannot be used. */
 export const engineFault = (error: unknown): string =>
-  (isSilent(error) && error.cause instanceof Error ? error.cause : (error as Error)).message;
+  (isContainerUnresponsive(error) && error.cause instanceof Error ? error.cause : (error as Error)).message;
 
 /** Whether the swarm starts tasks on it. */
 export const acceptsTasks = ({ Status, Spec }: SwarmNode): boolean =>

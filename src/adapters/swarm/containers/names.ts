@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import { fullId } from '../../docker/engine/ownership.ts';
 
 /** On a service: the volume of its container. */
 export const VOLUME_LABEL = 'berth.volume';
@@ -27,12 +27,6 @@ export const runtimeIdOf = (instanceId: string, dbId: string, generation: number
  */
 export const serviceNameOf = (runtimeId: string): string =>
   `${SERVICE_PREFIX}${fullId(runtimeId).slice(0, NAME_DIGITS)}`;
-
-/** The swarm resolves names and id prefixes too, so only full ids may reach it. */
-function fullId(runtimeId: string): string {
-  if (/^[0-9a-f]{64}$/.test(runtimeId)) return runtimeId;
-  throw new ContainerNotRunning('not a full runtime id', true);
-}
 
 /** Of the record that says which node has a volume. */
 export const volumeRecordOf = (volume: string): string => `volume-${volume}`;

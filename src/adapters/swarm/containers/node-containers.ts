@@ -1,6 +1,6 @@
 import { pollUntil } from '../../../concurrency/poll.ts';
 import type { Resources } from '../../../domain/containers/resources.ts';
-import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { nullWhenStopped, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { limitsOf } from '../../docker/containers/create-options.ts';
 import { removeNow } from '../../docker/containers/stale-containers.ts';
 import { type EngineCalls, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
@@ -115,7 +115,5 @@ async function update(
   const updating = (abortSignal: AbortSignal) =>
     orNull([404, 409], calls.docker.getContainer(containerId).update({ ...limits, abortSignal }));
   const updated = calls.change(LIMITS.start, updating, { runtimeId: containerId });
-  await updated.catch((error: unknown) => {
-    if (!(error instanceof ContainerNotRunning)) throw error;
-  });
+  await updated.catch(nullWhenStopped);
 }

@@ -1,20 +1,15 @@
 import { finished, type Readable } from 'node:stream';
-import type Docker from 'dockerode';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
 import { ImageUnavailable } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, inspectThing, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
+import type { EngineCalls } from '../../docker/engine/engine-client.ts';
+import { inspectImage } from '../../docker/engine/engine-lists.ts';
 import { followToEnd } from '../../docker/engine/engine-progress.ts';
 import { isMadeHere, pullImage } from '../../docker/images/pull-image.ts';
 import { requireRunnable } from './platform.ts';
 
-const imageOn = (calls: EngineCalls, reference: string): Promise<Docker.ImageInspectInfo | null> =>
-  calls.read(LIMITS.inspect, (signal) =>
-    orNull([404], inspectThing(calls.docker.getImage(reference), signal)),
-  );
-
 /** The id of an image on an engine; null when the engine lacks it. */
 export const imageIdOn = async (calls: EngineCalls, reference: string): Promise<string | null> =>
-  (await imageOn(calls, reference))?.Id ?? null;
+  (await inspectImage(calls, reference))?.Id ?? null;
 
 /** A base image over a slow line between nodes. */
 const COPY_SECONDS = 600;
@@ -33,13 +28,13 @@ export async function ensureImage(
 ): Promise<string> {
   const isMade = isMadeHere(reference);
   if (isMade && calls !== manager) await followManager(calls, reference, manager);
-  const before = await imageOn(calls, reference);
+  const before = await inspectImage(calls, reference);
   if (before === null && !isMade)
     await obtained(
       pullImage(calls.docker, reference, () => {}),
       reference,
     );
-  const present = before ?? (await imageOn(calls, reference));
+  const present = before ?? (await inspectImage(calls, reference));
   if (present === null) throw new ImageUnavailable(`image ${reference} is not on its node`);
   return present.Id;
 }
@@ -49,7 +44,7 @@ export async function ensureImage(
  * that runs such images by an emulator keeps the containers that it has.
  */
 export async function ensureRunnable(calls: EngineCalls, reference: string): Promise<void> {
-  const present = await imageOn(calls, reference);
+  const present = await inspectImage(calls, reference);
   if (present !== null) await requireRunnable(calls, reference, present);
 }
 

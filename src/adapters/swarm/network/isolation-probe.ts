@@ -1,10 +1,11 @@
 import { isIPv4 } from 'node:net';
+import { isContainerUnresponsive } from '../../../ports/containers/container-runtime.ts';
 import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
 import { dockerCanary } from '../../docker/containers/isolation-probe.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { gatewayOf } from '../../docker/network/subnet.ts';
 import { addressOfNode, urlOf } from '../client/node-address.ts';
-import { isSilent, onNode } from '../client/nodes.ts';
+import { onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { cpuMillicoresOf } from '../containers/create-service.ts';
 import { ensureImage } from '../images/node-images.ts';
@@ -52,7 +53,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
         try {
           proved.push(await proveOn(node, all));
         } catch (error) {
-          if (!isSilent(error)) throw error;
+          if (!isContainerUnresponsive(error)) throw error;
           silence = error;
         }
       if (proved.length === 0) throw silence;

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import { within } from '../../../concurrency/timeout.ts';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { isContainerUnresponsive, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../../docker/engine/engine-client.ts';
 import { bridgeName, chainName } from '../../docker/engine/engine-names.ts';
 import type { Run } from '../../docker/host/host-commands.ts';
@@ -12,7 +12,7 @@ import { isWithin } from '../../docker/network/subnet.ts';
 import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Manager } from '../client/manager.ts';
 import { hostnameOfNode } from '../client/node-address.ts';
-import { isSilent, type Nodes, onNode } from '../client/nodes.ts';
+import { type Nodes, onNode } from '../client/nodes.ts';
 import type { SwarmNode } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
 import { onHostOf } from './node-host.ts';
@@ -64,7 +64,7 @@ export function nodeFirewalls(deps: Deps, settings: FirewallSettings): NodeFirew
           changed.push(...(await assert(node)).map((rule) => `${name}: ${rule}`));
         } catch (error) {
           // Its administrator knows of it by the health of the swarm, and `readyOn` sets its rules when it is back.
-          if (isSilent(error)) return;
+          if (isContainerUnresponsive(error)) return;
           faults.push(new Error(`node ${name}: ${String(error)}`, { cause: error }));
         }
       });
@@ -78,7 +78,7 @@ export function nodeFirewalls(deps: Deps, settings: FirewallSettings): NodeFirew
       const present = setting.get(nodeId) ?? assert(node).finally(() => setting.delete(nodeId));
       setting.set(nodeId, present);
       await present.catch((cause: unknown) => {
-        if (isSilent(cause)) throw cause;
+        if (isContainerUnresponsive(cause)) throw cause;
         const words = `the packet filter of node ${hostnameOfNode(node)} is not set: ${String(cause)}`;
         throw new RuntimeFailure(words, { cause });
       });

@@ -1,6 +1,6 @@
 import { quotaOf } from '../../../domain/containers/disk-quota.ts';
 import type { ContainerDisk } from '../../../ports/containers/container-disk.ts';
-import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { nullWhenStopped, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { inspect } from '../../docker/containers/create-container.ts';
 import { dockerPrograms } from '../../docker/exec/container-programs.ts';
 import { layerUse } from '../../docker/insight/layer-usage.ts';
@@ -28,10 +28,7 @@ export const swarmDisk = ({ volumes, records, locator, settings }: Swarm): Conta
       const info = await inspect(calls, containerId);
       return info === null ? null : await layerUse(calls, info, image, false);
     });
-    return await measuring.catch((error: unknown) => {
-      if (error instanceof ContainerNotRunning) return null;
-      throw error;
-    });
+    return await measuring.catch(nullWhenStopped);
   },
   hostSpace: async () => [],
 });

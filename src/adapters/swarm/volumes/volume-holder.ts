@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { removeNow } from '../../docker/containers/stale-containers.ts';
 import { type EngineCalls, LIMITS, orNull } from '../../docker/engine/engine-client.ts';
+import { containersWith } from '../../docker/engine/engine-lists.ts';
 import { INSTANCE_LABEL } from '../../docker/engine/engine-names.ts';
 import type { Labels, ServiceSpec } from '../client/objects.ts';
 import { VOLUME_LABEL } from '../containers/names.ts';
@@ -37,9 +38,7 @@ type Held = { readonly Labels?: Labels; readonly Mounts: readonly Docker.MountSe
 
 /** Removes those that are left of services which were removed from outside. */
 export async function releaseVolume(calls: EngineCalls, instanceId: string, volume: string): Promise<void> {
-  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${HOLDS_LABEL}=${volume}`] };
-  const holders = await calls.read(LIMITS.list, (abortSignal) =>
-    calls.docker.listContainers({ all: true, filters, abortSignal }),
-  );
+  const labels = [`${INSTANCE_LABEL}=${instanceId}`, `${HOLDS_LABEL}=${volume}`];
+  const holders = await containersWith(calls, labels);
   await Promise.all(holders.map(({ Id }) => removeNow(calls, Id)));
 }

@@ -2,7 +2,7 @@ import { type ContainerProcess, mayLackOutput } from '../../../domain/containers
 import type { StoredStream } from '../../../domain/containers/processes/stored-output.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok } from '../../../domain/result.ts';
-import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import { nullWhenStopped } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
 import type { AsyncResult } from '../../async-result.ts';
@@ -68,10 +68,7 @@ const getProcess =
       // The output of a process that is seen to have ended is whole afterwards.
       const [now = process] = await settled(deps, container, [process]);
       const kept = handle === null ? Promise.resolve(null) : deps.processes.kept(handle, process.id);
-      const output = await kept.catch((error: unknown) => {
-        if (error instanceof ContainerNotRunning) return null;
-        throw error;
-      });
+      const output = await kept.catch(nullWhenStopped);
       const stored = output === null ? await storedSizes(deps, process.id) : null;
       const known = output === null ? stored : { ...output, isWhole: true };
       return ok({

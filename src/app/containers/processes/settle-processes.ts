@@ -6,7 +6,7 @@ import {
   observationOf,
   observed,
 } from '../../../domain/containers/processes/process.ts';
-import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import { nullWhenStopped } from '../../../ports/containers/container-runtime.ts';
 import { handleOf } from '../find-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
 import { storeOutputs } from './store-outputs.ts';
@@ -32,10 +32,7 @@ type Seen = Awaited<ReturnType<ProcessDeps['processes']['list']>>;
 async function seenIn({ processes }: ProcessDeps, container: Container): Promise<Seen | null> {
   const handle = handleOf(container);
   if (handle === null) return null;
-  return await processes.list(handle).catch((error: unknown) => {
-    if (error instanceof ContainerNotRunning) return null;
-    throw error;
-  });
+  return await processes.list(handle).catch(nullWhenStopped);
 }
 
 async function settledOne(

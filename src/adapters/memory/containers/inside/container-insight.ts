@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import {
   ContainerNotRunning,
   type ContainerObserver,
+  type RuntimeHandle,
 } from '../../../../ports/containers/container-runtime.ts';
 import type { ContainerInsight } from '../../../../ports/containers/inside/container-insight.ts';
 import { requireRunning } from './container-commands.ts';
@@ -12,17 +13,19 @@ export function memoryInsight(runtime: ContainerObserver): ContainerInsight {
     await requireRunning(runtime, handle);
     return { at: new Date(), cpuMillicores: 1, memoryBytes: 1_048_576, pids: 1, memoryKills: 0 };
   };
+  const requireThere = async (handle: RuntimeHandle): Promise<void> => {
+    if ((await runtime.observe(handle)).kind === 'gone')
+      throw new ContainerNotRunning('no such container', true);
+  };
   return {
     async logs(handle, { tail }) {
-      if ((await runtime.observe(handle)).kind === 'gone')
-        throw new ContainerNotRunning('no such container', true);
+      await requireThere(handle);
       return Readable.from([Buffer.from(tail === 0 ? '' : 'started\n')]);
     },
     usage: async (handle) => ({ ...(await load(handle)), diskBytes: 0, maxProcesses: 512 }),
     load,
     async changes(handle) {
-      if ((await runtime.observe(handle)).kind === 'gone')
-        throw new ContainerNotRunning('no such container', true);
+      await requireThere(handle);
       return { paths: [], complete: true, layerBytes: 0, debian: null };
     },
   };
