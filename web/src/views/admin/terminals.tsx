@@ -9,6 +9,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { usePolled } from '../../ui/hooks/use-loaded.ts';
 import { LoadProblem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
+import { TableHead } from '../../ui/table-head.tsx';
 
 const EVERY_MS = 5_000;
 
@@ -68,6 +69,14 @@ const clientOf = ({ client }: OpenTerminal): string => (client === null ? '–' 
 const watchedBy = ({ viewers }: OpenTerminal): string =>
   viewers === 0 ? 'nobody else' : plural(viewers, 'other terminal');
 
+const COLUMNS = [
+  ['Person and container'],
+  ['Client', 'wide-only'],
+  ['From', 'wide-only'],
+  ['Also seen by', 'wide-only'],
+  ['Opened', 'wide-only'],
+] as const;
+
 type TableProps = {
   readonly terminals: readonly OpenTerminal[];
   readonly onClose: (terminal: OpenTerminal) => void;
@@ -76,24 +85,7 @@ type TableProps = {
 function TerminalTable({ terminals, onClose }: TableProps) {
   return (
     <table class="people">
-      <thead>
-        <tr>
-          <th scope="col">Person and container</th>
-          <th scope="col" class="wide-only">
-            Client
-          </th>
-          <th scope="col" class="wide-only">
-            From
-          </th>
-          <th scope="col" class="wide-only">
-            Also seen by
-          </th>
-          <th scope="col" class="wide-only">
-            Opened
-          </th>
-          <td />
-        </tr>
-      </thead>
+      <TableHead columns={COLUMNS} />
       <tbody>
         {terminals.map((terminal) => (
           <TerminalRow key={terminal.id} terminal={terminal} onClose={onClose} />

@@ -8,6 +8,7 @@ import { holdDeviceCode, takeDeviceCode } from '../../state/device-code.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 import { useTitle } from '../../ui/hooks/use-title.ts';
+import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useConfirmation } from '../settings/use-reauthentication.tsx';
 import { useFormFocus } from './use-form-focus.ts';
@@ -25,10 +26,7 @@ export function DevicePage() {
   linked.current ??= takeDeviceCode();
   const [step, setStep] = useState<Step>({ kind: 'code' });
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Sign in a program</h1>
-      </div>
+    <Page title="Sign in a program">
       <div class="device">
         {step.kind === 'code' && <CodeForm linked={linked.current} onStep={setStep} />}
         {step.kind === 'decide' && <Decision {...step} onStep={setStep} />}
@@ -37,7 +35,7 @@ export function DevicePage() {
         )}
         {step.kind === 'denied' && <p role="status">The program was refused. Nothing was signed in.</p>}
       </div>
-    </div>
+    </Page>
   );
 }
 

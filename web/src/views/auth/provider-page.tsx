@@ -10,6 +10,7 @@ import { type ProviderReturn, takeProviderReturn } from '../../state/provider-re
 import { toastOk } from '../../state/toasts.ts';
 import { Arriving, Button } from '../../ui/button.tsx';
 import { useTitle } from '../../ui/hooks/use-title.ts';
+import { Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';
@@ -167,16 +168,13 @@ export function ProviderWhileSignedIn() {
   }
   if (step.kind === 'username') return <ProviderUsername {...step} onSecondFactor={setStep} />;
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Nothing was changed</h1>
-      </div>
+    <Page title="Nothing was changed">
       <Problem failure={step.failure} />
       <div class="section-actions">
         <Button icon="back" onClick={() => navigate('/settings/security', { replace: true })}>
           Back to the settings
         </Button>
       </div>
-    </div>
+    </Page>
   );
 }

@@ -9,6 +9,7 @@ import {
 } from '../../state/container-list.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Page } from '../../ui/page.tsx';
 import { ContainerList, ListSkeleton } from './list/container-list.tsx';
 import { ListFailure } from './list/list-failure.tsx';
 import { useContainerActions } from './use-container-actions.tsx';
@@ -23,16 +24,13 @@ export function SharedPage() {
   useTitle('Shared with me');
   const shared = shownQuery.value.shared === 'true' ? containers.value : null;
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Shared with me</h1>
-      </div>
+    <Page title="Shared with me">
       <ListFailure />
       {shared === null && listFailure.value === null && <ListSkeleton />}
       {shared?.length === 0 && <NothingShared />}
       {shared !== null && shared.length > 0 && <ContainerList onAction={onAction} />}
       {dialog}
-    </div>
+    </Page>
   );
 }
 

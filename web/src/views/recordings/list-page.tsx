@@ -6,6 +6,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { usePages } from '../../ui/hooks/use-pages.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Page } from '../../ui/page.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
@@ -29,10 +30,7 @@ export function RecordingsPage() {
   const [removing, setRemoving] = useState<Recording | null>(null);
   useTitle('Recordings');
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Recordings</h1>
-      </div>
+    <Page title="Recordings">
       <Section
         title="Your terminals"
         lead="Their output, including the echo of your typing. Keystrokes are never recorded."
@@ -58,7 +56,7 @@ export function RecordingsPage() {
           onClose={() => setRemoving(null)}
         />
       )}
-    </div>
+    </Page>
   );
 }
 

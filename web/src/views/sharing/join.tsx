@@ -5,6 +5,7 @@ import { navigate } from '../../lib/browser/router.ts';
 import { takeInvitation } from '../../state/invitation.ts';
 import { Arriving, Button } from '../../ui/button.tsx';
 import { useTitle } from '../../ui/hooks/use-title.ts';
+import { AllContainersLink, Page } from '../../ui/page.tsx';
 import { Problem } from '../../ui/problem.tsx';
 
 /** Joins the shared terminal that a link leads to. */
@@ -36,10 +37,7 @@ export function JoinPage() {
   }
   if (failure !== null) {
     return (
-      <div class="page">
-        <div class="page-head">
-          <h1>Not joined</h1>
-        </div>
+      <Page title="Not joined">
         <Problem failure={failure} />
         <div class="section-actions">
           {!hasStatus(failure, 404) && (
@@ -47,11 +45,9 @@ export function JoinPage() {
               Try again
             </Button>
           )}
-          <a class="button plain" href="/">
-            All containers
-          </a>
+          <AllContainersLink />
         </div>
-      </div>
+      </Page>
     );
   }
   return <Arriving words="Joining…" />;

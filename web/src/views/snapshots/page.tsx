@@ -7,6 +7,7 @@ import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useHeadingFocus } from '../../ui/hooks/use-heading-focus.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
+import { AllContainersLink, Page } from '../../ui/page.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { DeleteSnapshotDialog, UseSnapshotDialog } from './snapshot-dialogs.tsx';
 import { useSnapshots } from './use-snapshots.ts';
@@ -22,15 +23,7 @@ export function SnapshotsPage() {
   useTitle('Snapshots');
   const onGone = (): Promise<void> => reload().then(recover);
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          Snapshots
-        </h1>
-        <a class="button plain" href="/">
-          All containers
-        </a>
-      </div>
+    <Page title="Snapshots" heading={heading} beside={<AllContainersLink />}>
       <Section
         title="Your snapshots"
         lead="A container’s files and installed software at one moment. Containers made from a snapshot stay when you delete it."
@@ -64,7 +57,7 @@ export function SnapshotsPage() {
       {open?.what === 'delete' && (
         <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void onGone()} onClose={close} />
       )}
-    </div>
+    </Page>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Choice } from '../../../ui/choice.tsx';
 import { useFilterText } from '../../../ui/hooks/use-filter-text.ts';
 import { SearchBox } from '../../../ui/search-box.tsx';
 
@@ -24,18 +25,12 @@ export function Filters({ query, onChange }: FilterProps) {
     onChange(state === DELETED ? { status: '', deleted: 'true' } : { status: state, deleted: '' });
   return (
     <div class="filters">
-      <select
-        class="choice"
-        aria-label="State"
+      <Choice
+        label="State"
         value={query.deleted === '' ? query.status : DELETED}
-        onChange={(event) => setState(event.currentTarget.value)}
-      >
-        {STATES.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
+        options={STATES}
+        onChoice={setState}
+      />
       <SearchBox
         label="Filter containers"
         placeholder="Name or owner"

@@ -11,6 +11,7 @@ import { usePages } from '../../../ui/hooks/use-pages.ts';
 import { LoadProblem } from '../../../ui/problem.tsx';
 import { SearchBox } from '../../../ui/search-box.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
+import { TableHead } from '../../../ui/table-head.tsx';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog, type MadeLink } from './link-dialog.tsx';
@@ -137,6 +138,14 @@ function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
   return after.tier === before.tier ? null : { tier: before.tier };
 }
 
+const COLUMNS = [
+  ['Person'],
+  ['Role', 'wide-only'],
+  ['Tier', 'wide-only'],
+  ['Containers', 'number'],
+  ['Last seen', 'wide-only'],
+] as const;
+
 type TableProps = {
   readonly users: Pages;
   readonly onAct: (act: PersonAct, user: ManagedUser) => void;
@@ -150,24 +159,7 @@ function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
   const viewerId = viewer.kind === 'signed_in' ? viewer.user.id : null;
   return (
     <table class="people">
-      <thead>
-        <tr>
-          <th scope="col">Person</th>
-          <th scope="col" class="wide-only">
-            Role
-          </th>
-          <th scope="col" class="wide-only">
-            Tier
-          </th>
-          <th scope="col" class="number">
-            Containers
-          </th>
-          <th scope="col" class="wide-only">
-            Last seen
-          </th>
-          <td />
-        </tr>
-      </thead>
+      <TableHead columns={COLUMNS} />
       <tbody>
         {value.map((user) => (
           <PersonRow key={user.id} user={user} isSelf={user.id === viewerId} onAct={onAct} />

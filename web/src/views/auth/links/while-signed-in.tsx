@@ -5,6 +5,7 @@ import type { AccountLinkCode } from '../../../state/account-links.ts';
 import { toastFailure } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
+import { Page } from '../../../ui/page.tsx';
 
 type Props = {
   readonly link: AccountLinkCode;
@@ -22,10 +23,7 @@ export function LinkWhileSignedIn({ link, next = '/' }: Props) {
   if (isUsed) return null;
   const now = session.value;
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1>Sign out first</h1>
-      </div>
+    <Page title="Sign out first">
       <p>
         You are signed in{now.kind === 'signed_in' && ` as ${now.user.username}`}. This link is for signing
         in, so sign out to use it.
@@ -36,6 +34,6 @@ export function LinkWhileSignedIn({ link, next = '/' }: Props) {
         </Button>
         <Button onClick={() => navigate('/')}>Stay signed in</Button>
       </div>
-    </div>
+    </Page>
   );
 }

@@ -7,6 +7,7 @@ import { me } from '../../../state/profile.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { useHeadingFocus } from '../../../ui/hooks/use-heading-focus.ts';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
+import { AllContainersLink, Page } from '../../../ui/page.tsx';
 import { Item, Items, Section } from '../../../ui/section.tsx';
 import { PurgeDialog } from './purge-dialog.tsx';
 import { useDeleted } from './use-deleted.ts';
@@ -23,15 +24,7 @@ export function DeletedPage() {
   useTitle('Recently deleted');
   const onGone = (): void => void list.reload().then(recover);
   return (
-    <div class="page">
-      <div class="page-head">
-        <h1 ref={heading} tabIndex={-1}>
-          Recently deleted
-        </h1>
-        <a class="button plain" href="/">
-          All containers
-        </a>
-      </div>
+    <Page title="Recently deleted" heading={heading} beside={<AllContainersLink />}>
       <Section title="Kept for now" lead={me.value?.guest_until ? GUEST_LEAD : LEAD}>
         <Items
           of={list}
@@ -47,7 +40,7 @@ export function DeletedPage() {
         />
       </Section>
       {purging && <PurgeDialog container={purging} onDone={onGone} onClose={() => setPurging(null)} />}
-    </div>
+    </Page>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
+import { Choice } from '../../../ui/choice.tsx';
 import { useFilterText } from '../../../ui/hooks/use-filter-text.ts';
 import { SearchBox } from '../../../ui/search-box.tsx';
 
@@ -26,19 +27,13 @@ export function ListFilter({ query, input, hidden }: FilterProps) {
   };
   return (
     <div class={hidden ? 'filters invisible' : 'filters'}>
-      <select
-        class="choice"
-        aria-label="State"
+      <Choice
+        label="State"
         value={query.status}
+        options={STATES}
         disabled={hidden}
-        onChange={(event) => changeQuery({ status: event.currentTarget.value })}
-      >
-        {STATES.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </select>
+        onChoice={(status) => changeQuery({ status })}
+      />
       <SearchBox
         label="Filter containers"
         placeholder="Filter"

@@ -6,6 +6,7 @@ import { Button } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
 import { Icon } from '../../../ui/icon.tsx';
+import { Page } from '../../../ui/page.tsx';
 import { Item, Items, Loading, Section } from '../../../ui/section.tsx';
 import { Removal } from '../remove-dialog.tsx';
 import { useConfirmation } from '../use-reauthentication.tsx';
@@ -21,9 +22,9 @@ const TITLE = 'What can still sign in as you';
 
 export function CredentialsPage() {
   return (
-    <Page>
+    <SignInsPage>
       <Credentials of={useLoaded(loadCredentials)} lead="Apart from your password and your sessions." />
-    </Page>
+    </SignInsPage>
   );
 }
 
@@ -47,7 +48,7 @@ function LeftByReset() {
   }, [isEmpty, list.value]);
   if (!isShown && list.failure === null) return <Loading />;
   return (
-    <Page>
+    <SignInsPage>
       <Credentials
         of={list}
         lead="The reset ended all other sessions, but not these. If somebody else was in your account, remove what you do not recognize."
@@ -57,20 +58,13 @@ function LeftByReset() {
           Continue
         </Button>
       </div>
-    </Page>
+    </SignInsPage>
   );
 }
 
-function Page({ children }: { readonly children: ComponentChildren }) {
+function SignInsPage({ children }: { readonly children: ComponentChildren }) {
   useTitle(TITLE);
-  return (
-    <div class="page">
-      <div class="page-head">
-        <h1>{TITLE}</h1>
-      </div>
-      {children}
-    </div>
-  );
+  return <Page title={TITLE}>{children}</Page>;
 }
 
 type CredentialsProps = {
