@@ -6,8 +6,8 @@ import { eventually } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
 import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
-const OUT_BYTES = 5_000_000;
-const IN_BYTES = 3_000_000;
+const OUT_BYTES = 2_500_000;
+const IN_BYTES = 1_500_000;
 const PIECE_BYTES = 700_000;
 
 /** Prints without a pause, then answers its whole input with a digest. */
@@ -35,14 +35,12 @@ if (installation !== null) {
     const call: ReturnType<typeof client> = (...args) => client(service.address, token)(...args);
     const made = await call('POST', '/api/containers', { name: 'dev', ...small });
     const box = `/api/containers/${made.body['db_id']}/processes`;
+    const waiting = { command: ['sh', '-c', 'echo so far; sleep 3600'], name: 'left' };
+    const { body: left } = await call('POST', box, waiting);
     const started = await call('POST', box, { command: ['sh', '-c', WORK], stdin: true });
     const one = `${box}/${started.body['id']}`;
     const ask = (path: string, init: RequestInit = {}) =>
       fetch(`${service.address}${one}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
-    const kill = async (): Promise<void> => {
-      await service.stop('SIGKILL');
-      service = await startService(t, installation);
-    };
 
     const read = follower(ask);
     const input = randomBytes(IN_BYTES);
@@ -50,7 +48,8 @@ if (installation !== null) {
     await send(t, ask, input.subarray(0, PIECE_BYTES), 0);
     // In the midst of output that is followed, and of input that is being sent.
     const sending = send(t, ask, input.subarray(0, 2 * PIECE_BYTES), 0).catch(() => null);
-    await kill();
+    await service.stop('SIGKILL');
+    service = await startService(t, installation);
     await sending;
     const known = await ask('/input?offset=999999999', { method: 'POST', body: 'x' });
     const { input_offset: taken } = (await known.json()) as { input_offset: number };
@@ -69,9 +68,6 @@ if (installation !== null) {
       output: { stdout: { bytes: OUT_BYTES, first_kept: 0 } },
     });
 
-    const waiting = { command: ['sh', '-c', 'echo so far; sleep 3600'], name: 'left' };
-    const { body: left } = await call('POST', box, waiting);
-    await kill();
     const found = () => call('GET', `${box}/${left['id']}`);
     t.match((await found()).body, { status: 'running', pid: left['pid'] });
     const outputOf = async (id: unknown): Promise<string> => {
