@@ -1,12 +1,11 @@
 import t, { type Test } from 'tap';
-import { aPairOfReplicas, small } from '../support/process/fault-scene.ts';
+import { aPairOfReplicas, type Pair, small } from '../support/process/fault-scene.ts';
 import { client, type Member, register, signInAdmin } from '../support/process/running-service.ts';
 import { soak } from '../support/process/soak.ts';
+import { terminalKills } from '../support/process/terminal-kills.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.setTimeout(600_000);
-
-type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>['replicas'];
 
 /** Changes between two kills. */
 const CHANGES = 3;
@@ -27,16 +26,17 @@ if (pair !== null) {
   await t.test('another process takes over a program, which ends with its container from anywhere', (t) =>
     takesOver(t, replicas),
   );
+  await t.test('a killed replica with terminals at work', (t) => terminalKills(t, pair));
 }
 
 /** A new user, registered at the first process. */
-async function someone([here]: Pair): Promise<Member> {
+async function someone([here]: Pair['replicas']): Promise<Member> {
   const address = here.address();
   await signInAdmin({ address });
   return await register({ address }, { name: 'ada' });
 }
 
-async function takesOver(t: Test, replicas: Pair): Promise<void> {
+async function takesOver(t: Test, replicas: Pair['replicas']): Promise<void> {
   const [here, there] = replicas.map((replica) => replica.address()) as [string, string];
   const { token } = await someone(replicas);
   const call = client(here, token);

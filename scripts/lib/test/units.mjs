@@ -26,13 +26,12 @@ const USUAL_SECONDS = { pure: 0.7, database: 4, engine: 15 };
 /** Files that take far longer than their kind, on two cores. */
 const LONG_SECONDS = new Map([
   ['faults/engine', 83],
+  ['faults/replicas', 75],
+  ['e2e/disk', 70],
   ['faults/database', 63],
-  ['e2e/disk', 51],
   ['e2e/browser/pages', 47],
-  ['faults/terminal-kills', 43],
   ['attacks/hung-starts', 40],
   ['faults/kills', 38],
-  ['faults/replicas', 38],
   ['adapters/postgres/sign-in', 38],
   ['adapters/docker/terminals/terminals', 37],
   ['adapters/docker/containers/runtime', 34],

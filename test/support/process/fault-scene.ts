@@ -184,6 +184,9 @@ export type Replica = {
 
 const MAX_STARTS = 5;
 
+/** Two real processes on one database and one engine. */
+export type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>;
+
 /**
  * Two real processes on one database and one engine, with their administrator's login and API token; null when skipped.
  */

@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { engineOrSkip } from '../engine/engine.ts';
 import { waitFor } from '../patience.ts';
 import { type Follower, followEvents } from '../service/streams.ts';
-import { type aPairOfReplicas, type Call, type Replica, small } from './fault-scene.ts';
+import { type Call, type Pair, type Replica, small } from './fault-scene.ts';
 import { Invariants } from './invariants.ts';
 import { client } from './running-service.ts';
 
@@ -20,8 +20,6 @@ type Announced = {
   readonly db_id: string;
   readonly name: string;
 };
-
-type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>;
 
 type Soak = {
   readonly replicas: readonly [Replica, Replica];

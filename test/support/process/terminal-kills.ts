@@ -1,20 +1,20 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import t, { type Test } from 'tap';
-import * as patient from '../support/patience.ts';
-import { waitFor } from '../support/patience.ts';
+import type { Test } from 'tap';
+import * as patient from '../patience.ts';
+import { waitFor } from '../patience.ts';
+import { castOf, shown } from '../terminal/recordings.ts';
+import { type TerminalClient, terminalClient } from '../terminal/terminal-client.ts';
 import {
   aContainerWithCanary,
-  aPairOfReplicas,
   type Call,
   eventually,
   inside,
+  type Pair,
   type Replica,
-} from '../support/process/fault-scene.ts';
-import { client } from '../support/process/running-service.ts';
-import { castOf, shown } from '../support/terminal/recordings.ts';
-import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
+} from './fault-scene.ts';
+import { client } from './running-service.ts';
 
 const SESSIONS = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}' | sort | tr '\\n' ' '";
 const MARKED = 'grep -lsF BERTH_TERM= /proc/[0-9]*/environ | wc -l';
@@ -35,10 +35,8 @@ const panesListed = async (call: Call): Promise<string[]> => {
   return (terminals as { connection_id: string }[]).map(({ connection_id }) => connection_id).sort();
 };
 
-const pair = await aPairOfReplicas(t);
-if (pair !== null) {
-  const { url, login, replicas } = pair;
-  const [one, other] = replicas;
+/** Kills one of two replicas while terminals of both are at work in a new container. */
+export async function terminalKills(t: Test, { url, login, replicas: [one, other] }: Pair): Promise<void> {
   const { dbId } = await aContainerWithCanary(client(one.address(), login));
   const scene: Scene = { one, dbId, url, call: () => client(one.address(), login) };
   const open = async (at: Replica, pane: string, query = {}) => {
