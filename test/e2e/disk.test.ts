@@ -4,13 +4,14 @@ import t, { type Test } from 'tap';
 import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import { eventually } from '../support/patience.ts';
 import {
-  anInstallation,
+  aQuickInstallation,
   client,
   type Installation,
   type Running,
   signInAdmin,
   startService,
 } from '../support/process/running-service.ts';
+import { copies } from '../support/process/snapshots.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
@@ -40,7 +41,7 @@ async function signedIn(t: Test, installation: Installation): Promise<Running & 
 }
 
 t.test('an enforced size survives a full disk, a resize, a kill and a lost mount', async (t) => {
-  const installation = await anInstallation(t, { BERTH_DISK_QUOTA: 'auto' });
+  const installation = await aQuickInstallation(t, { BERTH_DISK_QUOTA: 'auto' });
   if (installation === null) return;
   const first = await signedIn(t, installation);
   const { call } = first;
@@ -86,7 +87,10 @@ t.test('an enforced size survives a full disk, a resize, a kill and a lost mount
   await second.call('POST', `${url}/start`);
   t.equal(await sh(second.call, dbId, 'cat canary'), 'kept');
   await second.call('DELETE', url);
+  await t.test('snapshots and forks of a running container', (t) => copies(t, second.call));
   await second.stop();
+  const ofSnapshots = (await attached(installation)).filter((image) => image.includes('snap-'));
+  t.same(ofSnapshots, [], 'no volume of a snapshot stays attached');
   const mounted = (await run('findmnt', ['-rno', 'TARGET'])).stdout;
   t.notMatch(mounted, `ws-${dbId}`, 'no mount is left');
 });

@@ -1,4 +1,0 @@
-import t from 'tap';
-import { copies } from '../support/process/snapshots.ts';
-
-t.test('snapshots and forks of a running container, quota auto', (t) => copies(t, 'auto'));
