@@ -12,6 +12,7 @@ import { waitFor } from '../support/patience.ts';
 import { eventually, inside } from '../support/process/fault-scene.ts';
 import { client } from '../support/process/running-service.ts';
 import { theCommand } from '../support/service/command.ts';
+import { leavesNothingWhenKilled, listensForClients } from '../support/ssh/remote-forwards.ts';
 import { type Ended, finish, type SshHome, sshHome, start } from '../support/ssh/ssh-programs.ts';
 import { anSshScene, type SshScene } from '../support/ssh/ssh-scene.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
@@ -27,6 +28,7 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   const ssh = (args: readonly string[], input?: string) => finish(t, scene.home, 'ssh', args, input);
   await commands(t, scene, ssh);
   await files(t, scene);
+  await listensForClients(t, scene);
   await forwards(t, scene, ssh);
   await sharedScreen(t, scene);
   const { spawned: run } = theCommand(t, scene.address, scene.token);
@@ -35,6 +37,7 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   await garbage(t, scene);
   await strangers(t, scene, ssh);
   await ends(t, scene, ssh);
+  await leavesNothingWhenKilled(t, scene);
 });
 
 type Ssh = (args: readonly string[], input?: string) => Promise<Ended>;
@@ -173,6 +176,7 @@ async function strangers(t: Test, { port, knownHosts, call, address }: SshScene,
   const audit = (action: string) => recorded(call, action);
   const home = await sshHome(t, { port, knownHosts });
   const stranger = (who: string) => finish(t, home, 'ssh', [`${who}@berth`, 'true']);
+  const before = (await audit('login_failed')).length;
   const denied = { code: 255, stdout: '', stderr: /Permission denied \(publickey\)/ };
   const known = await stranger('dev');
   t.match(known, denied);
@@ -181,8 +185,8 @@ async function strangers(t: Test, { port, knownHosts, call, address }: SshScene,
     known.stderr.replaceAll('dev@', 'nothing@'),
     'all names look alike',
   );
-  await waitFor(async () => (await audit('login_failed')).length === 2);
-  t.match(await audit('login_failed'), [{ details: 'SSH key', user_id: null }, {}]);
+  await waitFor(async () => (await audit('login_failed')).length === before + 2);
+  t.match((await audit('login_failed'))[0], { details: 'SSH key', user_id: null });
 
   await call('PATCH', '/api/admin/settings', { open_registration: true });
   const eve = { email: 'eve@example.org', username: 'eve', password: 'correct horse battery' };
@@ -196,7 +200,9 @@ async function strangers(t: Test, { port, knownHosts, call, address }: SshScene,
 
   await call('PATCH', `/api/admin/users/${user.id}`, { disabled: true });
   t.match(await stranger('dev'), denied);
-  t.match(await audit('login_failed'), [{ details: 'disabled', user_id: user.id }, {}, {}]);
+  const refused = await audit('login_failed');
+  t.equal(refused.length, before + 3);
+  t.match(refused[0], { details: 'disabled', user_id: user.id });
 }
 
 /** Connections end with their key, and with their container. */
@@ -216,4 +222,5 @@ async function ends(t: Test, { home, call, dbId, knownHosts, port }: SshScene, s
   await call('POST', `/api/containers/${dbId}/stop`);
   t.not((await kept.ended).code, 0, 'a stop ends its connections');
   t.match(await ssh(['dev@berth', 'true']), { code: 255, stderr: 'dev is stopped: berth start dev\n' });
+  await call('POST', `/api/containers/${dbId}/start`);
 }

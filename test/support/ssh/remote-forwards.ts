@@ -1,32 +1,23 @@
 import { createServer } from 'node:net';
 import path from 'node:path';
-import t, { type Test } from 'tap';
-import { portOf } from '../support/listen.ts';
-import { waitFor } from '../support/patience.ts';
-import { eventually, inside } from '../support/process/fault-scene.ts';
-import { client, signInAdmin, startService } from '../support/process/running-service.ts';
-import { anInnerSshd } from '../support/ssh/inner-sshd.ts';
-import { anSshAgent, type SshAgent } from '../support/ssh/ssh-agent.ts';
-import {
-  type Ended,
-  finish,
-  type SshHome,
-  type Started,
-  sshHome,
-  start,
-} from '../support/ssh/ssh-programs.ts';
-import { anSshScene, type SshScene } from '../support/ssh/ssh-scene.ts';
+import type { Test } from 'tap';
+import { portOf } from '../listen.ts';
+import { waitFor } from '../patience.ts';
+import { eventually, inside } from '../process/fault-scene.ts';
+import { client, signInAdmin, startService } from '../process/running-service.ts';
+import { anInnerSshd } from './inner-sshd.ts';
+import { anSshAgent, type SshAgent } from './ssh-agent.ts';
+import { type Ended, finish, type SshHome, type Started, sshHome, start } from './ssh-programs.ts';
+import type { SshScene } from './ssh-scene.ts';
 
-t.test('what listens in a container for a client', async (t) => {
-  const scene = await anSshScene(t);
-  if (scene === null) return;
+/** What listens in a container for a client: ports, sockets and the client's agent. */
+export async function listensForClients(t: Test, scene: SshScene): Promise<void> {
   await ports(t, scene);
   await sockets(t, scene);
   await refusals(t, scene);
   await agents(t, scene);
   await revoked(t, scene);
-  await killed(t, scene);
-});
+}
 
 /** A server of the user's machine, which answers what it was sent once all of it has come. */
 async function aServer(t: Test): Promise<number> {
@@ -192,8 +183,8 @@ async function revoked(t: Test, scene: SshScene): Promise<void> {
   t.equal(await folders(scene), 'none\n');
 }
 
-/** A killed service leaves nothing that listens. */
-async function killed(t: Test, scene: SshScene): Promise<void> {
+/** A killed service leaves nothing that listens in its containers. Ends the service of the scene. */
+export async function leavesNothingWhenKilled(t: Test, scene: SshScene): Promise<void> {
   const { installation, service, home, dbId } = scene;
   const server = await aServer(t);
   const forward = forwarding(t, home, [
