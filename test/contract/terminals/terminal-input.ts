@@ -28,9 +28,9 @@ export async function terminalInput(t: Test, name: string, box: TypedInto): Prom
 export const firstLines = (t: Test, name: string, box: TypedInto) =>
   t.test(`${name}: lines typed byte by byte arrive from the first moment`, (t) => typedAtOnce(t, box));
 
-/** In turns, so that each meets another moment of the start. */
+/** All bytes at once, then with time between them: each meets another moment of the start. */
 async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
-  const lines = Array.from({ length: 4 }, (_, at) => `grüße-漢字-😀-${at}`);
+  const lines = [0, 1].map((at) => `grüße-漢字-😀-${at}`);
   const open: PtyStream[] = [];
   for (const [at, line] of lines.entries()) {
     const pty = await opened(box, `at-once-${at}`);
@@ -42,7 +42,7 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
     )) {
       pty.write(byte);
       // Typed, not pasted: the shell starts between two bytes.
-      if (at % 2 === 1) await delay(1);
+      if (at === 1) await delay(1);
     }
     await output.until(`typed-${at + 40}`, 30);
   }

@@ -184,7 +184,7 @@ async function takesInputOfWriters(t: Test, { start, output, write }: InsideOne)
   t.same(await as('ada', 'x', 9), { kind: 'gap', inputOffset: 8 });
   t.same(await as('cy', 'five ', 700), { kind: 'taken', inputOffset: 705 }, 'one that was forgotten');
   const [known, before] = [{ ada: 8, bob: 15 }, 'one two all three four five '];
-  for (const piece of [...'abcdef']) {
+  for (const piece of ['a', 'b', 'c']) {
     // As when a lost connection's write still runs while its client sends the same and more by another way.
     const all = (['ada', 'bob'] as const).flatMap((who) => [
       as(who, piece, known[who]),
@@ -196,8 +196,8 @@ async function takesInputOfWriters(t: Test, { start, output, write }: InsideOne)
   await write(id, '', null, true);
   const read = String((await output(id))?.stdout);
   t.equal(read.slice(0, before.length), before);
-  t.equal(read.length, before.length + 60, read);
-  for (const who of ['ada', 'bob']) t.equal(read.match(new RegExp(`${who} `, 'g'))?.length, 6, read);
+  t.equal(read.length, before.length + 30, read);
+  for (const who of ['ada', 'bob']) t.equal(read.match(new RegExp(`${who} `, 'g'))?.length, 3, read);
 }
 
 const SIZE = { cols: 91, rows: 33 };
