@@ -32,21 +32,21 @@ import {
 import { type PageTerminal, pageTerminal } from '../support/terminal/page-terminal.ts';
 import type { TerminalAddress } from '../support/terminal/terminal-client.ts';
 
+const isWhole = process.env['FAULTS'] === 'all';
 // All points in `npm run test:faults`; in the usual run the one that leaves most half done.
-const POINTS =
-  process.env['FAULTS'] === 'all'
-    ? [
-        ['stop', 'stop_old'],
-        ['start', 'start_old'],
-        ['update', 'create_fresh'],
-        ['update', 'stop_old'],
-        ['update', 'start_fresh'],
-        ['update', 'verify_fresh'],
-        ['update', 'remove_old'],
-        ['delete', 'remove_old'],
-        ['restore', 'create_fresh'],
-      ].flatMap(([kind, step]) => [`${kind} before ${step}`, `${kind} after ${step}`])
-    : ['update after stop_old'];
+const POINTS = isWhole
+  ? [
+      ['stop', 'stop_old'],
+      ['start', 'start_old'],
+      ['update', 'create_fresh'],
+      ['update', 'stop_old'],
+      ['update', 'start_fresh'],
+      ['update', 'verify_fresh'],
+      ['update', 'remove_old'],
+      ['delete', 'remove_old'],
+      ['restore', 'create_fresh'],
+    ].flatMap(([kind, step]) => [`${kind} before ${step}`, `${kind} after ${step}`])
+  : ['update after stop_old'];
 
 /** A service on its own private engine with the base image's tools. */
 async function scene(
@@ -58,6 +58,7 @@ async function scene(
   if (installation === null || url === null) return null;
   delete installation.env['DOCKER_HOST'];
   await stockWithTools(shared, installation.dataDir);
+  if (!isWhole) return { installation, url };
   const { pool } = layoutOf(installation.dataDir);
   // Most of it is a hole.
   await runOrThrow('cp', ['--sparse=always', pool, `${pool}.unused`]);
@@ -295,7 +296,8 @@ t.test('a private engine that fails', { timeout: 1_800_000 }, async (t) => {
   }
   await invariants.close();
   if (!t.passing()) t.comment(running.output().slice(-20_000));
-  await t.test('an engine empty at the start loses no volume', (t) =>
-    swapped(t, set.installation, running, call),
-  );
+  if (isWhole)
+    await t.test('an engine empty at the start loses no volume', (t) =>
+      swapped(t, set.installation, running, call),
+    );
 });

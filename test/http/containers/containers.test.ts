@@ -99,6 +99,22 @@ t.test('a container lost by the engine is recreated, and the answer says so', as
   t.equal((await call('GET', `/api/containers/${id}`)).statusCode, 404, 'the old runtime id is unknown now');
 });
 
+t.test('an engine that comes back empty loses no row and takes no volume of the other', async (t) => {
+  const { runtime, service, call, url, now } = await aScene();
+  const [boxes, volumes] = [new Map(runtime.boxes), new Map(runtime.volumes)];
+  const others = [...volumes.keys()];
+  for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
+  await service.reconcile();
+  t.match(await now(), { status: 'stopped' });
+  t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: false });
+  t.same([...runtime.volumes.keys()], others, 'of the same name');
+  for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
+  for (const [id, box] of boxes) runtime.boxes.set(id, box);
+  for (const [name, volume] of volumes) runtime.volumes.set(name, volume);
+  await service.reconcile();
+  t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: true });
+});
+
 t.test('every fault of a create is named at once, and nothing is made', async (t) => {
   const { runtime, call } = await aScene();
   const bad = {
