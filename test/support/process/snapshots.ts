@@ -4,9 +4,9 @@ import type { client } from './running-service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 const TOOL = '/usr/local/bin/tool';
-/** Writes the same numbers to both places, the volume first. */
+/** Writes the same numbers to both places, the volume first, many while a snapshot is taken. */
 const WRITER = `n=0; while :; do n=$((n+1)); echo $n > /workspace/n.new; mv /workspace/n.new /workspace/n
-  echo $n > /root/n.new; mv /root/n.new /root/n; done`;
+  echo $n > /root/n.new; mv /root/n.new /root/n; sleep 0.05; done`;
 
 type Call = ReturnType<typeof client>;
 

@@ -112,7 +112,7 @@ async function terminal(
 
 async function flood(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {
   const { start } = processesIn(instance.processes, handle);
-  const total = 60_000_000;
+  const total = 20_000_000;
   const id = await start(['sh', '-c', `yes 0123456 | head -c ${total}; echo END >&2`]);
   const opened = await instance.processes.output(handle, id, NOTHING, true);
   let [at, errors] = [0, ''];
