@@ -168,7 +168,7 @@ async function pausesApart(t: Test, { runtime, handle, instanceId }: Box, elsewh
     }
   };
   const all = Array.from({ length: 3 }, startOneAfterTheOther);
-  for (let n = 1; n <= 4; n += 1) {
+  for (let n = 1; n <= 2; n += 1) {
     await waitFor(() => ended >= 6 * n);
     isPausing = true;
     await runtime.pause(handle);

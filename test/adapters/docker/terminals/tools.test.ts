@@ -15,8 +15,8 @@ import type { ContainerSpec } from '../../../../src/ports/containers/container-r
 import {
   aBox,
   type Box,
-  filesContract,
   links,
+  pathsContract,
   special,
   uploads,
 } from '../../../contract/containers/inside/files.ts';
@@ -200,7 +200,7 @@ async function onlyBusyBox(instance: TestInstance): Promise<void> {
   await t.test('BusyBox: commands and files work without other tools', async (t) => {
     t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
   });
-  await t.test('BusyBox: files', (t) => filesContract(t, box.files));
+  await t.test('BusyBox: paths', (t) => pathsContract(t, box.files));
   await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
   await t.test('BusyBox: an entry that is neither file nor folder is refused', (t) => special(t, box));
   await t.test('BusyBox: uploads', (t) => uploads(t, box));
