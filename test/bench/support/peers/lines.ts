@@ -4,15 +4,14 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
+import { WebSocket } from 'ws';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import type { Side } from '../report/rows.ts';
 import { type Line, lineOf, serviceLine } from '../terminals/scene.ts';
-import { ttydLine, wettyLine } from './web-lines.ts';
 
 export type Way =
   | { readonly by: 'base' | 'client'; readonly endpoint: string; readonly runtimeId: string }
   | { readonly by: 'ttyd'; readonly port: number; readonly runtimeId: string }
-  | { readonly by: 'wetty'; readonly port: number; readonly folder: string; readonly runtimeId: string }
   | { readonly by: 'berth'; readonly address: string; readonly token: string; readonly dbId: string };
 export type Ways = Readonly<Partial<Record<Side, Way>>>;
 
@@ -32,8 +31,6 @@ export async function connect(way: Way, pane: string, take: Take): Promise<PeerL
       return clientLine(way.endpoint, way.runtimeId, take);
     case 'ttyd':
       return await ttydLine(way.port, [way.runtimeId, ...SHELL], take);
-    case 'wetty':
-      return await wettyLine(way, take);
     case 'berth':
       return await serviceLine(way, way.dbId, pane, take);
   }
@@ -116,4 +113,35 @@ function clientLine(endpoint: string, runtimeId: string, first: Take): PeerLine 
     },
   });
   return { ...line, ...(child.pid === undefined ? {} : { pid: child.pid }) };
+}
+
+// ttyd: a WebSocket whose messages begin with a character for their kind.
+
+/** For the shell to end: a client that goes leaves it in the container. */
+const TTYD_LEAVES_MS = 300;
+const [OUTPUT, INPUT] = ['0'.charCodeAt(0), '0'];
+
+/** `args` follow the server's command. */
+async function ttydLine(port: number, args: readonly string[], first: Take): Promise<PeerLine> {
+  const query = args.map((arg) => `arg=${encodeURIComponent(arg)}`).join('&');
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?${query}`, ['tty'], { perMessageDeflate: false });
+  let take = first;
+  socket.on('message', (data: Buffer) => {
+    if (data[0] === OUTPUT) take(data.subarray(1));
+  });
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ AuthToken: '', columns: 80, rows: 24 }));
+  const write = (text: string): void => socket.send(Buffer.from(INPUT + text));
+  return lineOf({
+    write,
+    read: (next) => {
+      take = next;
+    },
+    stopReading: () => socket.pause(),
+    async close() {
+      if (socket.readyState === socket.OPEN) write('exit\r');
+      await delay(TTYD_LEAVES_MS);
+      socket.terminate();
+    },
+  });
 }

@@ -2,7 +2,7 @@
 import { type Absences, SIDES, type Side } from '../report/rows.ts';
 import { type Box, type Scene, aScene as terminals } from '../terminals/scene.ts';
 import type { Way, Ways } from './lines.ts';
-import { inPath, startTtyd, startWetty } from './web-servers.ts';
+import { inPath, startTtyd } from './ttyd.ts';
 
 export type PeerScene = {
   /** Into a container without a multiplexer. */
@@ -50,23 +50,22 @@ async function startAll(scene: Scene, started: Partial<Record<Side, Started>>): 
   const { endpoint } = scene;
   if (!inPath('docker')) {
     const why = 'is not measured: there is no `docker` in the PATH';
-    return { client: `the engine's client ${why}`, ttyd: `ttyd ${why}`, wetty: `wetty ${why}` };
+    return { client: `the engine's client ${why}`, ttyd: `ttyd ${why}` };
   }
   const absences: Partial<Record<Side, string>> = {};
   if (!inPath('script'))
     absences.client = "the engine's client is not measured: there is no `script` in the PATH";
   if (!inPath('ttyd')) absences.ttyd = 'ttyd is not measured: it is not in the PATH';
-  else await unlessAbsent('ttyd', () => ttyd(endpoint));
-  await unlessAbsent('wetty', () => wetty(endpoint));
+  else
+    await ttyd(endpoint).then(
+      (one) => {
+        started.ttyd = one;
+      },
+      ({ message }: Error) => {
+        absences.ttyd = `ttyd is not measured: ${inOneLine(message)}`;
+      },
+    );
   return absences;
-
-  async function unlessAbsent(side: 'ttyd' | 'wetty', start: () => Promise<Started>): Promise<void> {
-    try {
-      started[side] = await start();
-    } catch (error) {
-      absences[side] = `${side} is not measured: ${inOneLine((error as Error).message)}`;
-    }
-  }
 }
 
 const inOneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').slice(0, 300);
@@ -74,11 +73,6 @@ const inOneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').
 async function ttyd(endpoint: string): Promise<Started> {
   const { port, pid, stop } = await startTtyd(endpoint);
   return { pid, stop, way: ({ runtimeId }) => ({ by: 'ttyd', port, runtimeId }) };
-}
-
-async function wetty(endpoint: string): Promise<Started> {
-  const { port, pid, folder, stop } = await startWetty(endpoint);
-  return { pid, stop, way: ({ runtimeId }) => ({ by: 'wetty', port, folder, runtimeId }) };
 }
 
 const berthWay = ({ at }: Scene, { dbId }: Box): Way => ({ by: 'berth', ...at, dbId });
@@ -90,7 +84,6 @@ function waysInto(scene: Scene, box: Box, started: Partial<Record<Side, Started>
     base: { by: 'base', endpoint, runtimeId },
     client: absences.client === undefined ? { by: 'client', endpoint, runtimeId } : undefined,
     ttyd: started.ttyd?.way(box),
-    wetty: started.wetty?.way(box),
     berth: berthWay(scene, box),
   };
   return Object.fromEntries(SIDES.flatMap((side) => (ways[side] === undefined ? [] : [[side, ways[side]]])));
