@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { ResultOf } from '../../src/protocol/agent/index.ts';
 import { connectedAgent } from '../support/agent/agent.ts';
@@ -40,17 +39,6 @@ t.test('a command ends with its code, signal, and both of its outputs', async (t
   const inTmp = service.open(anExec(['pwd'], { cwd: '/tmp' }));
   await inTmp.over();
   t.equal(inTmp.bytes(1).toString(), '/tmp\n');
-});
-
-t.test('input is streamed, and its end is passed on', async (t) => {
-  const { service } = await connectedAgent(t);
-  const run = service.open(anExec(['cat'], { stdin: true }));
-  const bytes = randomBytes(3_000_000);
-  await run.send(bytes);
-  t.equal(run.result(), null);
-  run.channel.end();
-  t.same(await run.over(), ended(0));
-  t.ok(run.bytes(1).equals(bytes));
 });
 
 t.test('a command that does not read its input stops the sender', async (t) => {

@@ -5,10 +5,11 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { anyCommandContract, collect } from '../../contract/containers/inside/container-commands.ts';
-import { filesContract, filesOf, special } from '../../contract/containers/inside/files.ts';
+import { filesContract, filesOf, links, special, uploads } from '../../contract/containers/inside/files.ts';
 import { anyTerminalContract, aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
 import { terminalInput } from '../../contract/terminals/terminal-input.ts';
 import { hostedAgent } from '../../support/agent/hosted.ts';
+import { aFolder } from '../../support/folder.ts';
 import { waitFor } from '../../support/patience.ts';
 
 const agent = await hostedAgent(t);
@@ -19,13 +20,17 @@ await t.test('agents: commands', (t) => anyCommandContract(t, (request) => comma
 
 await t.test('agents: files', (t) => filesContract(t, filesOf(files, handle)));
 
-await t.test('agents: special files', (t) =>
-  special(t, {
-    handle,
-    files: filesOf(files, handle),
-    sh: (script) => sh(script.replaceAll('/workspace', home)),
-  }),
-);
+// In place of `/etc`, where a fault of the agent would reach files of this machine.
+const outside = aFolder(t);
+await writeFile(path.join(outside, 'passwd'), 'kept');
+for (const contract of [links, special, uploads])
+  await t.test(`agents: ${contract.name}`, (t) =>
+    contract(t, {
+      handle,
+      files: filesOf(files, handle),
+      sh: (script) => sh(script.replaceAll('/workspace', home).replaceAll('/etc', outside)),
+    }),
+  );
 
 await t.test('agents: terminals', (t) => anyTerminalContract(t, { terminals, handle }));
 
