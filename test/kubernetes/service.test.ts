@@ -103,33 +103,6 @@ t.test('a quota refuses in words, and leaves nothing', async (t) => {
   await call('DELETE', `/api/containers/${made.body['db_id']}`);
 });
 
-t.test('an image that no node can get is named', async (t) => {
-  const image = {
-    key: 'none',
-    label: 'None',
-    reference: 'registry.invalid/none:1',
-    digest: null,
-    shell: '/bin/sh',
-  };
-  t.equal((await call('POST', '/api/admin/images', image)).status, 201);
-  const refused = await call('POST', '/api/containers', { name: 'second', image: 'none', ...small });
-  // A node may try longer than a request lasts; the container then goes afterwards.
-  if (refused.status !== 202) t.match(refused, { status: 503, body: { code: 'image_unavailable' } });
-  const names = async (): Promise<readonly string[]> => {
-    const { containers } = (await call('GET', '/api/containers')).body;
-    return (containers as { name: string }[]).map(({ name }) => name);
-  };
-  t.same(await eventually(names, ({ length }) => length === 1, PATIENT), ['dev']);
-});
-
-t.test('a Pod deleted from outside is a stopped container, which starts again with its files', async (t) => {
-  await inside(call, dbId, 'echo kept > canary');
-  await inNamespace('delete', 'pod', `ws-${dbId}`, '--grace-period=1');
-  t.equal(await eventually(status, (now) => now === 'stopped', PATIENT), 'stopped');
-  t.equal((await call('POST', `${url}/start`)).status, 200);
-  t.equal(await inside(call, dbId, 'cat canary'), 'kept\n');
-});
-
 if (cluster.orders !== null) {
   t.test('a missing right is named to whoever needs it', async (t) => {
     const { rules } = JSON.parse(await inNamespace('get', 'role', 'berth', '-o', 'json'));

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { eventually } from '../support/patience.ts';
-import { aContainerWithCanary, inside, small } from '../support/process/fault-scene.ts';
+import { aContainerWithCanary, inside } from '../support/process/fault-scene.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
 import { swarmCluster } from '../support/swarm/cluster.ts';
 import { anInstallationIn } from '../support/swarm/installation.ts';
@@ -44,27 +44,6 @@ t.test('a terminal runs an editor, which follows its size', async (t) => {
   shell.socket.close();
 });
 
-t.test('files go in and out', async (t) => {
-  const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
-  const file = `${service.address}${url}/files?path=data`;
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' };
-  t.equal((await fetch(file, { method: 'PUT', headers, body: new Uint8Array(bytes) })).status, 201);
-  const back = await fetch(file, { headers });
-  t.ok(bytes.equals(Buffer.from(await back.arrayBuffer())), 'every byte');
-});
-
-t.test('new limits hold at once, and after a stop', async (t) => {
-  t.equal((await call('PATCH', url, { name: 'dev', ...small, memory_mb: 320 })).status, 200);
-  const limit = async (): Promise<unknown> => {
-    const [one] = await taskContainers(cluster, dbId);
-    return one && (await one.engine.getContainer(one.id).inspect()).HostConfig.Memory;
-  };
-  t.equal(await limit(), 320 * 1024 * 1024);
-  t.equal((await call('POST', `${url}/stop`)).status, 200);
-  t.equal((await call('POST', `${url}/start`)).status, 200);
-  t.equal(await limit(), 320 * 1024 * 1024);
-});
-
 t.test('a stop and a start keep the files, also ten times at once', { timeout: 300_000 }, async (t) => {
   await inside(call, dbId, 'echo kept > canary');
   for (let round = 0; round < 10; round += 1) {
@@ -79,33 +58,6 @@ t.test('a stop and a start keep the files, also ten times at once', { timeout: 3
   };
   t.equal(await eventually(running, (now) => now === 'running', PATIENT), 'running', 'it is not stuck');
   t.equal(await inside(call, dbId, 'cat canary'), 'kept\n');
-});
-
-t.test('a task removed from outside is a stopped container, which starts again', async (t) => {
-  await inside(call, dbId, 'echo kept > canary');
-  const [one] = await taskContainers(cluster, dbId);
-  await one?.engine.getContainer(one.id).remove({ force: true });
-  t.equal(await eventually(status, (now) => now === 'stopped', PATIENT), 'stopped');
-  t.equal((await call('POST', `${url}/start`)).status, 200);
-  t.equal(await inside(call, dbId, 'cat canary'), 'kept\n');
-});
-
-t.test('an image that no node can get is named', async (t) => {
-  const image = {
-    key: 'none',
-    label: 'None',
-    reference: 'registry.invalid/none:1',
-    digest: null,
-    shell: '/bin/sh',
-  };
-  t.equal((await call('POST', '/api/admin/images', image)).status, 201);
-  const refused = await call('POST', '/api/containers', { name: 'second', image: 'none', ...small });
-  if (refused.status !== 202) t.match(refused, { status: 503, body: { code: 'image_unavailable' } });
-  const names = async (): Promise<readonly string[]> => {
-    const { containers } = (await call('GET', '/api/containers')).body;
-    return (containers as { name: string }[]).map(({ name }) => name);
-  };
-  t.same(await eventually(names, ({ length }) => length === 1, PATIENT), ['dev']);
 });
 
 t.test('a deleted container is restored with its files', async (t) => {
