@@ -4,12 +4,14 @@
  * loopback; what counts is processor time. Arguments: `containers=5000`, `users=500`, `changes=500`, `seconds=30` at rest.
  */
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { waitFor } from '../support/patience.ts';
 import { given } from './support/arguments.ts';
 import { protocols } from './support/events/crowd.ts';
 import { type Person, run, seed, sizeOf } from './support/fleet/seed.ts';
 import { client, quantile } from './support/load.ts';
+import { spent } from './support/processor-time.ts';
 import { mib, say } from './support/say.ts';
 import { type Server, startServer } from './support/servers.ts';
 import { emptyDatabase } from './support/whole-service.ts';
@@ -55,18 +57,12 @@ try {
   await database.stop();
 }
 
-/** Processor time of the processes and of the database while something is done. */
-async function spent({ servers, databaseMs }: Fleet, work: () => Promise<void>) {
-  const total = async (): Promise<number> => {
-    const all = await Promise.all(servers.map((server) => server.cpuMs()));
-    return all.reduce((sum, ms) => sum + ms, 0);
-  };
-  const before = [await total(), databaseMs()] as const;
-  const begun = performance.now();
-  await work();
-  const seconds = (performance.now() - begun) / 1_000;
-  return { seconds, serviceMs: (await total()) - before[0], databaseMs: databaseMs() - before[1] };
-}
+/** Of the processes together, and of the database. */
+const users = ({ servers, databaseMs }: Fleet) => ({
+  databaseMs,
+  serviceMs: async (): Promise<number> =>
+    (await Promise.all(servers.map((server) => server.cpuMs()))).reduce((sum, ms) => sum + ms, 0),
+});
 
 async function memories({ servers }: Fleet, when: string): Promise<void> {
   for (const server of servers) {
@@ -102,10 +98,8 @@ async function atRest(fleet: Fleet): Promise<void> {
     return Number((await run(fleet.url, text)).rows[0].n);
   };
   const before = await transactions();
-  const { seconds, serviceMs, databaseMs } = await spent(
-    fleet,
-    () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000)),
-  );
+  const { ms, serviceMs, databaseMs } = await spent(users(fleet), () => sleep(SECONDS * 1_000));
+  const seconds = ms / 1_000;
   const each = ((await transactions()) - before) / seconds;
   say(
     `at rest: ${(serviceMs / seconds / fleet.servers.length).toFixed(1)} ms of processor a second for each process, ` +
@@ -115,7 +109,7 @@ async function atRest(fleet: Fleet): Promise<void> {
 
 async function passes(fleet: Fleet): Promise<void> {
   const took: { ms: number; cpuMs: number }[] = [];
-  const { databaseMs } = await spent(fleet, async () => {
+  const { databaseMs } = await spent(users(fleet), async () => {
     for (let n = 0; n < PASSES; n += 1) {
       const [server] = fleet.servers;
       if (server !== undefined) took.push(await server.ask('pass'));
@@ -139,7 +133,7 @@ async function storm(fleet: Fleet, { arrivedAtMs }: Pages): Promise<void> {
     return { token, dbId, address: servers[n % 2]?.address ?? '', name: `storm-${n}` };
   });
   arrivedAtMs.clear();
-  const { seconds, ...ms } = await spent(fleet, async () => {
+  const { ms, serviceMs, databaseMs } = await spent(users(fleet), async () => {
     const left = changes.values();
     const work = async (): Promise<void> => {
       for (const { token, dbId, address, name } of left) {
@@ -152,15 +146,15 @@ async function storm(fleet: Fleet, { arrivedAtMs }: Pages): Promise<void> {
   });
   const lags = [...answeredAtMs].map(([dbId, at]) => (arrivedAtMs.get(dbId) ?? Number.NaN) - at);
   say(
-    `${CHANGES} changes: ${(CHANGES / seconds).toFixed(0)} a second, ${(ms.serviceMs / CHANGES).toFixed(1)} ms of ` +
-      `processor each, and ${(ms.databaseMs / CHANGES).toFixed(1)} ms of the database; event after answer p50 ` +
+    `${CHANGES} changes: ${((CHANGES * 1_000) / ms).toFixed(0)} a second, ${(serviceMs / CHANGES).toFixed(1)} ms of ` +
+      `processor each, and ${(databaseMs / CHANGES).toFixed(1)} ms of the database; event after answer p50 ` +
       `${quantile(lags, 0.5).toFixed(0)} ms, p99 ${quantile(lags, 0.99).toFixed(0)} ms`,
   );
 }
 
 async function lists(fleet: Fleet): Promise<void> {
   const { servers, people } = fleet;
-  const { serviceMs, databaseMs } = await spent(fleet, async () => {
+  const { serviceMs, databaseMs } = await spent(users(fleet), async () => {
     for (const [n, { token }] of people.entries())
       await client(servers[n % 2]?.address ?? '', token).call('GET', '/api/containers');
   });

@@ -14,6 +14,7 @@ import type { Passes, PassTook } from './support/fleet/serve.ts';
 import { client } from './support/load.ts';
 import { type BareCluster, startBareCluster } from './support/pods/cluster.ts';
 import { seedPods } from './support/pods/seed.ts';
+import { spent } from './support/processor-time.ts';
 import { mib, say } from './support/say.ts';
 import { type Server, startServer } from './support/servers.ts';
 import { emptyDatabase } from './support/whole-service.ts';
@@ -86,19 +87,11 @@ async function sizes({ admin, namespace }: BareCluster, instanceId: string): Pro
   }
 }
 
-/** Processor time of everybody while something is done. */
-async function spent({ cluster, server, databaseMs }: Scene, work: () => Promise<unknown>) {
-  const before = [await server.cpuMs(), cluster.usedMs(), databaseMs()] as const;
-  const beganMs = performance.now();
-  await work();
-  const ms = performance.now() - beganMs;
-  return {
-    ms,
-    serviceMs: (await server.cpuMs()) - before[0],
-    clusterMs: cluster.usedMs() - before[1],
-    databaseMs: databaseMs() - before[2],
-  };
-}
+const users = ({ cluster, server, databaseMs }: Scene) => ({
+  databaseMs,
+  clusterMs: cluster.usedMs,
+  serviceMs: server.cpuMs,
+});
 
 async function memory(server: Server): Promise<void> {
   const { heldBytes, residentBytes } =
@@ -126,7 +119,7 @@ async function start({ cluster, server }: Scene, beforeMs: number): Promise<void
 
 async function passes(scene: Scene): Promise<void> {
   const took: PassTook[] = [];
-  const { clusterMs, databaseMs } = await spent(scene, async () => {
+  const { clusterMs, databaseMs } = await spent(users(scene), async () => {
     for (let n = 0; n < PASSES; n += 1) took.push(await scene.server.ask<PassTook>('pass'));
   });
   const mean = (name: keyof PassTook): string =>
@@ -143,7 +136,7 @@ async function vanish(scene: Scene, instanceId: string): Promise<readonly Person
   const owners = people.slice(0, Math.ceil(CHANGES / (CONTAINERS / USERS)));
   const gone = owners.reduce((sum, { dbIds }) => sum + dbIds.length, 0);
   const before = await server.ask<Passes>('passes');
-  const took = await spent(scene, async () => {
+  const took = await spent(users(scene), async () => {
     const ids = owners.flatMap(({ dbIds }) => dbIds);
     const remove = () =>
       cluster.admin.call(Anything, {
@@ -171,7 +164,7 @@ async function starts(scene: Scene, owners: readonly Person[]): Promise<void> {
   const { server } = scene;
   const all = owners.flatMap(({ token, dbIds }) => dbIds.map((dbId) => ({ token, dbId })));
   const before = await server.ask<Passes>('passes');
-  const took = await spent(scene, async () => {
+  const took = await spent(users(scene), async () => {
     const left = all.values();
     const work = async (): Promise<void> => {
       for (const { token, dbId } of left) {
@@ -191,7 +184,11 @@ async function starts(scene: Scene, owners: readonly Person[]): Promise<void> {
   await memory(server);
 }
 
-function tell(what: string, took: Awaited<ReturnType<typeof spent>>, changes: number): void {
+function tell(
+  what: string,
+  took: Readonly<Record<keyof ReturnType<typeof users> | 'ms', number>>,
+  changes: number,
+): void {
   const each = (ms: number): string => (ms / changes).toFixed(1);
   say(
     `${what}, ${seconds(took.ms)}; for each ${each(took.serviceMs)} ms of processor, ${each(took.clusterMs)} ms of the API ` +

@@ -40,6 +40,21 @@ function unlessGone<T>(read: () => T, otherwise: T): T {
   }
 }
 
+/** What some work took in all, and the processor time of each of these meanwhile, in milliseconds. */
+export async function spent<Name extends string>(
+  usedMs: Readonly<Record<Name, () => number | Promise<number>>>,
+  work: () => Promise<unknown>,
+): Promise<Readonly<Record<Name | 'ms', number>>> {
+  const names = Object.keys(usedMs) as Name[];
+  const now = () => Promise.all(names.map(async (name) => await usedMs[name]()));
+  const before = await now();
+  const begunMs = performance.now();
+  await work();
+  const ms = performance.now() - begunMs;
+  const each = (await now()).map((after, at) => [names[at], after - (before[at] ?? 0)]);
+  return Object.fromEntries([...each, ['ms', ms]]);
+}
+
 /** The result of some work, and the milliseconds of processor time that these processes used for it. */
 export async function counted<T>(pids: readonly number[], work: () => Promise<T>): Promise<[T, number]> {
   const total = (): number => pids.reduce((sum, pid) => sum + usedMs(pid), 0);

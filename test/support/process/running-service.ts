@@ -10,16 +10,36 @@ import { type Installation, launchService, type Running } from './service-proces
 
 export type { Installation, Running };
 
+/** A folder that goes with `t`, after what an installation has left elsewhere. */
+export function aDataFolder(t: Test, clear: () => Promise<unknown>): string {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
+  t.teardown(async () => {
+    await clear();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return dataDir;
+}
+
+/** The settings of a Berth on this machine whose containers are elsewhere, on a database of the run's server. */
+export async function anInstallationElsewhere(
+  t: Test,
+  settings: NodeJS.ProcessEnv,
+  remove: (instance: string) => Promise<unknown>,
+) {
+  const url = await freshDatabase(t);
+  if (url === null) return null;
+  const instance = await installationOf('', url);
+  const dataDir = aDataFolder(t, () => remove(instance));
+  const env = { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', DATABASE_URL: url, ...settings };
+  return { installation: { dataDir, env }, url, instance };
+}
+
 /** A data folder and settings for a real service on the run's engine and its own embedded database. */
 export async function anInstallation(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Installation | null> {
   const engine = await needs(t, 'engine');
   if (engine === null) return null;
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
   const instances = new Set<string>();
-  t.teardown(async () => {
-    await clear(engine, instances);
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  const dataDir = aDataFolder(t, () => clear(engine, instances));
   const env = {
     DOCKER_HOST: engine.endpoint,
     BERTH_DATA_DIR: dataDir,

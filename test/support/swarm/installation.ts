@@ -1,39 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
 import { INSTANCE_LABEL, networkName } from '../../../src/adapters/docker/engine/engine-names.ts';
-import { freshDatabase } from '../database/database.ts';
-import { installationOf } from '../engine/instance.ts';
 import { eventually } from '../patience.ts';
-import type { Installation } from '../process/service-process.ts';
+import { anInstallationElsewhere } from '../process/running-service.ts';
 import type { SwarmCluster } from './cluster.ts';
 import { TASK_LABEL } from './task-containers.ts';
 
 /** Settings of a Berth on this machine whose containers are in the Swarm; all that it left there goes with `t`. */
-export async function anInstallationIn(
-  t: Test,
-  cluster: SwarmCluster,
-  more: NodeJS.ProcessEnv = {},
-): Promise<{ readonly installation: Installation; readonly url: string; readonly instance: string } | null> {
-  const url = await freshDatabase(t);
-  if (url === null) return null;
-  const instance = await installationOf('', url);
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
-  t.teardown(async () => {
-    rmSync(dataDir, { recursive: true, force: true });
-    await removeInstance(cluster, instance);
-  });
-  const env = {
-    ...swarmSettings(cluster),
-    BERTH_DATA_DIR: dataDir,
-    BERTH_PORT: '0',
-    DATABASE_URL: url,
-    ...more,
-  };
-  return { installation: { dataDir, env }, url, instance };
-}
+export const anInstallationIn = (t: Test, cluster: SwarmCluster, more: NodeJS.ProcessEnv = {}) =>
+  anInstallationElsewhere(t, { ...swarmSettings(cluster), ...more }, (instance) =>
+    removeInstance(cluster, instance),
+  );
 
 /** How Berth reaches the Swarm. */
 export const swarmSettings = ({ dockerHost, certificates }: SwarmCluster) => ({
