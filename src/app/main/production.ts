@@ -147,32 +147,25 @@ async function takeOver({ operations, recordings, terminals, agents }: Service):
   await agents.begin();
 }
 
-const portsOf = async (
+async function portsOf(
   { storage, bus, metrics }: OpenStorage,
-  engine: EngineInUse,
+  { terminals: terminalBackend, parts: _, ...engine }: EngineInUse,
   { dataDir, oidc }: Config,
   log: FastifyBaseLogger,
-): Promise<Ports> => ({
-  storage,
-  metrics,
-  runtime: engine.runtime,
-  runtimeNode: NODE,
-  terminalBackend: engine.terminals,
-  commands: engine.commands,
-  processes: engine.processes,
-  files: engine.files,
-  fileSearch: engine.fileSearch,
-  insight: engine.insight,
-  installer: engine.installer,
-  warmPool: engine.warmPool,
-  kernelShares: engine.kernelShares,
-  host: engine.host,
-  hasher: await argon2Hasher(),
-  openIdProvider: oidc && openIdProvider(oidc, log),
-  clock: { now: () => new Date() },
-  bus,
-  recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
-});
+): Promise<Ports> {
+  return {
+    ...engine,
+    storage,
+    metrics,
+    runtimeNode: NODE,
+    terminalBackend,
+    hasher: await argon2Hasher(),
+    openIdProvider: oidc && openIdProvider(oidc, log),
+    clock: { now: () => new Date() },
+    bus,
+    recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
+  };
+}
 
 /** Connects the ports to the engine that was opened. */
 type UseEngine = (setUp: EngineSetUp) => Promise<EngineInUse>;

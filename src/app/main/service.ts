@@ -2,13 +2,13 @@ import type { Http } from '../../adapters/http/fastify-types.ts';
 import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
 import type { AgentWork } from './wiring/wire-agents.ts';
-import type { ContainerWork } from './wiring/wire-containers.ts';
+import type { wireContainers } from './wiring/wire-containers.ts';
 import type { SshWork } from './wiring/wire-ssh.ts';
-import type { TerminalWork } from './wiring/wire-terminals.ts';
+import type { wireTerminals } from './wiring/wire-terminals.ts';
 
 /** The composed service: its server, and what its process does with it. */
-export type Service = ContainerWork &
-  TerminalWork &
+export type Service = ReturnType<typeof wireContainers>['work'] &
+  ReturnType<typeof wireTerminals>['work'] &
   SshWork & {
     readonly agents: AgentWork;
     readonly http: Http;

@@ -1,21 +1,15 @@
 import { capacityRoutes } from '../../../adapters/http/routes/service/capacity.ts';
-import type { Routes } from '../../../adapters/http/server.ts';
 import { capacityGauges } from '../../containers/capacity/capacity-gauges.ts';
 import { hostReading } from '../../containers/capacity/host-reading.ts';
 import { readCapacity } from '../../containers/capacity/read-capacity.ts';
 import { readUsage } from '../../containers/capacity/read-usage.ts';
 import type { AllPorts, ComposeOptions } from '../compose-options.ts';
 
-export type CapacityWork = {
-  /** Reads the capacity for the metrics; for a timer. */
-  readonly readCapacity: () => Promise<void>;
-};
-
 /** What the engine's machine has, and what everybody uses of it. */
 export function wireCapacity(
   { storage, clock, host, runtime, runtimeNode: node, metrics, monotonicMs }: AllPorts,
   { containers: { diskFloorMb } }: ComposeOptions,
-): { readonly routes: Routes; readonly work: CapacityWork } {
+) {
   const read = hostReading({ host, runtime, monotonicMs });
   const deps = { storage, clock, read, settings: { node, diskFloorMb } };
   const capacity = readCapacity(deps);

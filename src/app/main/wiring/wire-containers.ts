@@ -29,45 +29,23 @@ import { containerAccess } from '../../containers/inside/container-access.ts';
 import { endContainers } from '../../containers/lifetime/end-containers.ts';
 import { collectSnapshots } from '../../containers/maintenance/collect-snapshots.ts';
 import { reconcile } from '../../containers/maintenance/reconcile.ts';
-import { type WarmPool, warmPool } from '../../containers/maintenance/warm-pool.ts';
+import { warmPool } from '../../containers/maintenance/warm-pool.ts';
 import { watchDiskUsage } from '../../containers/maintenance/watch-disk-usage.ts';
 import { watchKernelShares } from '../../containers/maintenance/watch-kernel-shares.ts';
 import { watchSpace } from '../../containers/maintenance/watch-space.ts';
-import { type Operations, operations } from '../../containers/operations/operations.ts';
+import { operations } from '../../containers/operations/operations.ts';
 import { processes } from '../../containers/processes/processes.ts';
 import { storeBeforeStop } from '../../containers/processes/store-outputs.ts';
 import { continueRemovals } from '../../containers/removal/continue-removal.ts';
 import { removeUser } from '../../containers/removal/remove-user.ts';
 import { collectVolumes } from '../../containers/retention/volume-retention.ts';
-import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
+import { roleSetups } from '../../containers/role-setup/role-setups.ts';
 import { snapshots } from '../../containers/snapshots/snapshots.ts';
 import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { AllPorts, ComposeOptions, Ports } from '../compose-options.ts';
 import type { SharedServices } from './shared-services.ts';
-import { type CapacityWork, wireCapacity } from './wire-capacity.ts';
-
-export type ContainerWork = CapacityWork & {
-  readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
-  readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
-  readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
-  /** Reconciles rows and engine; `onProgress` is called during it. */
-  readonly reconcile: (onProgress?: () => void) => Promise<void>;
-  /** Notices processes that have ended; for a timer. */
-  readonly settleProcesses: () => Promise<void>;
-  /** Measures the containers whose figures are viewed; for a timer. */
-  readonly sampleFigures: () => Promise<void>;
-  readonly measureDisks: () => Promise<void>;
-  readonly watchKernelShares: () => Promise<void>;
-  readonly watchSpace: () => Promise<void>;
-  /** Of deleted containers, and of snapshots. */
-  readonly collectVolumes: () => Promise<void>;
-  /** Records the uses of containers, for a timer; then ends those whose time has come. */
-  readonly keepUses: () => Promise<void>;
-  readonly endContainers: () => Promise<void>;
-  /** Continues the deletions of users, for a timer. */
-  readonly removeUsers: () => Promise<void>;
-};
+import { wireCapacity } from './wire-capacity.ts';
 
 type OfOthers = {
   readonly terminals: Terminals;
@@ -81,7 +59,7 @@ export function wireContainers(
   options: ComposeOptions,
   shared: SharedServices,
   { terminals, agents, confirmed }: OfOthers,
-): { readonly routes: readonly Routes[]; readonly work: ContainerWork } {
+) {
   const { idempotency: keys, containerUses: uses } = shared;
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {

@@ -4,22 +4,14 @@ import { collaborationRoutes } from '../../../adapters/http/routes/terminals/col
 import type { Routes } from '../../../adapters/http/server.ts';
 import { terminalSocket } from '../../../adapters/websocket/terminal/terminal-socket.ts';
 import { xtermScreens } from '../../../adapters/xterm/headless-terminals.ts';
-import { type Collaborations, collaborations } from '../../collaboration/collaborations.ts';
+import { collaborations } from '../../collaboration/collaborations.ts';
 import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
-import type { Recordings } from '../../recordings/recordings.ts';
 import { adminTerminals } from '../../terminals/admin-terminals.ts';
 import { terminalReaper } from '../../terminals/cleanup/terminal-reaper.ts';
-import { type Terminals, terminals } from '../../terminals/terminals.ts';
+import { terminals } from '../../terminals/terminals.ts';
 import type { AllPorts, ComposeOptions } from '../compose-options.ts';
 import type { SharedServices } from './shared-services.ts';
 import { wireRecordings } from './wire-recordings.ts';
-
-export type TerminalWork = {
-  readonly terminals: Terminals;
-  readonly reapTerminals: () => Promise<void>;
-  readonly recordings: Pick<Recordings, 'takeOver' | 'sweep' | 'idle'>;
-  readonly collaborations: Pick<Collaborations, 'keep'>;
-};
 
 type OfOthers = {
   readonly throttle: LoginThrottle;
@@ -68,15 +60,9 @@ export function wireTerminals(
   const taped = tapes.over(shells, live);
   const socket: Routes = ({ sockets }) => terminalSocket(sockets, { terminals: shells, log, live, outputs });
   const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, clock }));
-  const work: TerminalWork = {
-    terminals: shells,
-    reapTerminals,
-    recordings: taped.work,
-    collaborations: sharing,
-  };
   return {
     routes: [admin, collaborationRoutes(sharing), taped.routes, socket],
-    work,
+    work: { terminals: shells, reapTerminals, recordings: taped.work, collaborations: sharing },
     /** For a timer. */
     writeDue: () => Promise.all([shells.writeDue(), taped.work.tick()]),
   };
