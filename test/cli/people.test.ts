@@ -1,7 +1,7 @@
 import t from 'tap';
 import { theCommand } from '../support/service/command.ts';
 import { aServiceInTime, from, logIn } from '../support/service/factors.ts';
-import { anAdmin, anApiToken, aPerson, as, person, statusOf } from '../support/service/service.ts';
+import { anAdmin, anApiToken, aPerson, as, person, refresh, statusOf } from '../support/service/service.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
 
 t.test('an administrator invites, changes, resets and deletes users', async (t) => {
@@ -68,11 +68,7 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
     stderr: /an API token is not enough/,
   });
   service.clock.advance(16 * 60_000);
-  const renewed = await service.http.inject({
-    method: 'POST',
-    url: '/api/auth/refresh',
-    cookies: { berth_refresh: root.cookie },
-  });
+  const renewed = await refresh(service, root);
   const later = theCommand(t, server, renewed.json().token);
   t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
 });

@@ -1,10 +1,9 @@
-import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
 import { pauseMs } from '../../src/cli/values/pace.ts';
-import { waitFor } from '../support/patience.ts';
 import { SOURCE, theCommand } from '../support/service/command.ts';
 import { anApiToken } from '../support/service/service.ts';
-import { aStudio, shown } from '../support/terminal/recordings.ts';
+import { onTerminal } from '../support/terminal/on-terminal.ts';
+import { aStudio, shown as textOf } from '../support/terminal/recordings.ts';
 
 /** A recording with an hour between its two words, and the command of its owner. */
 async function aRecording(t: Test) {
@@ -18,7 +17,7 @@ async function aRecording(t: Test) {
   await client.until(() => client.output().toString().endsWith('last'));
   await call('POST', `/api/recordings/${id}/stop`);
   const { token } = await anApiToken(service, ada);
-  return { id, text: shown(await cast(id)), ...theCommand(t, address.replace('ws', 'http'), token) };
+  return { id, text: textOf(await cast(id)), ...theCommand(t, address.replace('ws', 'http'), token) };
 }
 
 t.test('play prints a recording without pauses where nobody watches', async (t) => {
@@ -32,18 +31,13 @@ t.test('play prints a recording without pauses where nobody watches', async (t) 
 
 t.test('an interrupted play restores the terminal', async (t) => {
   const { env, home } = await aRecording(t);
-  const user = spawn(process.execPath, [SOURCE, 'play', 'dev'], { cols: 80, rows: 24, cwd: home, env });
-  let output = '';
-  user.onData((text) => {
-    output += text;
-  });
-  const ended = new Promise<number>((resolve) => user.onExit(({ exitCode }) => resolve(exitCode)));
-  t.teardown(() => user.kill());
-  await waitFor(() => output.includes('first'), { what: () => output });
+  const options = { cwd: home, env };
+  const { user, shows, shown, ended } = onTerminal(t, process.execPath, [SOURCE, 'play', 'dev'], options);
+  await shows('first');
   user.write('\x03');
   t.equal(await ended, 130);
-  t.ok(output.includes('\x1b[?1049l'), output);
-  t.notMatch(output, /last/);
+  t.ok(shown().includes('\x1b[?1049l'), shown());
+  t.notMatch(shown(), /last/);
 });
 
 t.test('pauses follow the speed and the limit', (t) => {

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   compareTiers,
   defaultFirst,
@@ -67,16 +67,22 @@ const images: readonly (readonly [string, Partial<Image>, readonly string[]])[] 
   ['the longest reference', { reference: 'a'.repeat(255) }, []],
 ];
 
-/** Each refused field has a reason. */
-const saysWhy = (faults: FieldFaults): boolean => Object.values(faults).every((words) => /\w/.test(words));
+/** Each case has faults of these fields alone, each with a reason. */
+function refuses<Of>(
+  t: Test,
+  faultsOf: (of: Of) => FieldFaults,
+  whole: Of,
+  cases: readonly (readonly [name: string, over: Partial<Of>, fields: readonly string[]])[],
+): void {
+  for (const [name, over, fields] of [['nothing', {}, []] as const, ...cases]) {
+    const faults = faultsOf({ ...whole, ...over });
+    t.same(Object.keys(faults).sort(), fields, name);
+    for (const words of Object.values(faults)) t.match(words, /\w/, name);
+  }
+}
 
 t.test('an image has a valid reference', async (t) => {
-  t.same(imageFaults(image), {});
-  for (const [name, over, fields] of images) {
-    const faults = imageFaults({ ...image, ...over });
-    t.same(Object.keys(faults).sort(), fields, name);
-    t.ok(saysWhy(faults), name);
-  }
+  refuses(t, imageFaults, image, images);
   t.equal(pinned(image), image.reference);
   t.equal(pinned({ ...image, digest: DIGEST }), `${image.reference}@${DIGEST}`);
 });
@@ -100,12 +106,7 @@ const roles: readonly (readonly [string, Partial<Role>, readonly string[]])[] = 
 ];
 
 t.test('a role names only harmless package names', async (t) => {
-  t.same(roleFaults(role), {});
-  for (const [name, over, fields] of roles) {
-    const faults = roleFaults({ ...role, ...over });
-    t.same(Object.keys(faults).sort(), fields, name);
-    t.ok(saysWhy(faults), name);
-  }
+  refuses(t, roleFaults, role, roles);
 });
 
 t.test('a role without packages and script installs nothing', async (t) => {
@@ -131,12 +132,7 @@ const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = 
 ];
 
 t.test("a tier's ranges can be met", async (t) => {
-  t.same(tierFaults(aTier()), {});
-  for (const [name, over, fields] of tiers) {
-    const faults = tierFaults(aTier(over));
-    t.same(Object.keys(faults).sort(), fields, name);
-    t.ok(saysWhy(faults), name);
-  }
+  refuses(t, tierFaults, aTier(), tiers);
 });
 
 t.test('tiers are sorted by size, other entries by label after the default', async (t) => {

@@ -85,7 +85,6 @@ t.test('the list has the containers of everybody, in pages, and no agents', asyn
   t.same([first.total, await names(`?sort=name&limit=2&cursor=${first.next_cursor}`)], [3, ['web']]);
   for (const query of ['?status=deleted', '?ids=web'])
     t.equal((await byRoot('GET', `${ALL}${query}`)).statusCode, 400, query);
-  t.match(auditOf(service, 'containers_listed'), [{ userId: root.id }], 'a view is recorded now and then');
 });
 
 t.test('an administrator sees nothing that a program inside has written', async (t) => {

@@ -108,7 +108,6 @@ t.test('an installation can be cancelled, and a retry does not start it twice', 
   await idle();
   t.match(await now(), { status: 'running', role_setup: { status: 'failed' } });
   t.same(outcome(await post('role-setup/cancel')), [409, 'role_setup_not_active']);
-  t.match(auditOf(service, 'role_setup_cancelled'), [{ details: /^[0-9a-f-]{36}$/ }]);
   t.equal(auditOf(service, 'role_setup_retried').length, 0, 'nothing was begun anew');
 });
 

@@ -37,16 +37,13 @@ t.test('an administrator sees all users, newest first', async (t) => {
 });
 
 t.test('tier and role change at once, on record', async (t) => {
-  const { service, root, ada, change } = await aScene();
+  const { service, ada, change } = await aScene();
   const hers = as(service, ada);
   const answer = await change({ tier: 'pro', role: 'admin' });
   t.equal(answer.statusCode, 200);
   t.match(answer.json(), { id: ada.id, username: 'ada', tier: 'pro', role: 'admin', disabled_at: null });
   t.match((await hers('GET', '/api/me')).json(), { tier: 'pro', role: 'admin' });
   t.equal((await hers('GET', USERS)).statusCode, 200, 'the very next request may');
-  t.match(auditOf(service, 'user_updated'), [
-    { userId: root.id, details: JSON.stringify({ id: ada.id, tier: 'pro', role: 'admin' }) },
-  ]);
   await change({ role: 'user' });
   t.equal((await hers('GET', USERS)).statusCode, 403, 'and may not again');
   for (const same of [{ role: 'user', tier: 'pro' }, {}]) t.equal((await change(same)).statusCode, 200);
@@ -89,13 +86,12 @@ t.test("faults of a user's change are reported, and nothing changes", async (t) 
   }
 });
 
-t.test('administrators read and change the settings, on record', async (t) => {
-  const { service, root, call } = await aScene();
+t.test('administrators read and change the settings', async (t) => {
+  const { call } = await aScene();
   const before = (await call('GET', SETTINGS)).json();
   t.match(before, { session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
   const changed = await call('PATCH', SETTINGS, { session_idle_minutes: 30 });
   t.same(changed.json(), { ...before, session_idle_minutes: 30 });
-  t.match(auditOf(service, 'settings_updated'), [{ userId: root.id, details: '{"sessionIdleMinutes":30}' }]);
   for (const body of [
     { session_idle_minutes: 29 },
     { session_idle_minutes: 1441 },
@@ -144,7 +140,6 @@ t.test("administrators see everybody's open terminals, and others do not", async
   });
   t.equal(newest.connection_id, 'pane2');
   t.equal((await as(here, ada)('GET', TERMINALS)).statusCode, 403);
-  t.match(auditOf(here, 'terminals_listed'), [{ userId: root.id }], 'that somebody looked is on record');
   const now = async () => (await as(here, root)('GET', TERMINALS)).json().terminals;
   second.socket.close();
   first.socket.terminate();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { actions, aServiceInTime, from, type InTime } from '../../support/service/factors.ts';
+import { aServiceInTime, from, type InTime } from '../../support/service/factors.ts';
 import {
   aGuest,
   again,
@@ -63,7 +63,6 @@ t.test('a program signs in by a code that somebody confirms', async (t) => {
   t.match(sessions[0], { user_agent: PROGRAM.userAgent, ip_address: PROGRAM.ip, is_current: false });
   t.equal((await refresh(service, program, PROGRAM.userAgent)).statusCode, 200, 'a session like any other');
   t.same(outcome(await poll()), [400, 'expired_token'], 'the code is used up');
-  t.same(actions(service).slice(-2), ['device_sign_in_approved', 'login']);
 });
 
 t.test('a refused program gets nothing, and learns it once', async (t) => {
@@ -73,7 +72,6 @@ t.test('a refused program gets nothing, and learns it once', async (t) => {
   t.same(outcome(await poll()), [403, 'access_denied']);
   t.same(outcome(await poll()), [400, 'expired_token']);
   t.equal((await sessionsOf(service, ada)).length, 1);
-  t.equal(actions(service).at(-1), 'device_sign_in_denied');
 });
 
 t.test('only one confirms, and what another approves later changes nothing', async (t) => {

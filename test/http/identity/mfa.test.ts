@@ -59,7 +59,6 @@ t.test('enrolling shows a secret, its address and a QR code; a code confirms it'
   for (const one of codes) t.match(one, /^[a-km-np-z2-9]{4}(-[a-km-np-z2-9]{4}){3}$/);
   t.ok((await call('GET', '/api/me')).json().mfa_enabled);
   t.same((await call('GET', '/api/me/mfa')).json(), { enabled: true, recovery_codes_left: 10 });
-  t.ok(actions(service).includes('mfa_enabled'));
 
   const already = [409, { error: 'a second factor is already on', code: 'mfa_already_enabled' }];
   for (const answer of [
@@ -106,7 +105,6 @@ t.test('turning the factor off needs a code, and ends pending sign-ins for good'
   t.equal((await call('DELETE', '/api/me/mfa')).json().error, 'code is required');
   t.equal((await call('DELETE', '/api/me/mfa', { code: '000' })).statusCode, 403);
   t.same((await call('DELETE', '/api/me/mfa', { code: codeNow() })).json(), { enabled: false });
-  t.ok(actions(service).includes('mfa_disabled'));
   t.equal((await second(mfaToken, codeNow())).statusCode, 401);
   t.match((await logIn(service, 'ada')).json(), { token: String }, 'the password is enough again');
   t.same((await call('GET', '/api/me/mfa')).json(), { enabled: false, recovery_codes_left: 0 });

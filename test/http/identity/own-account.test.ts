@@ -17,7 +17,6 @@ import {
   anApiToken,
   aPerson,
   as,
-  auditOf,
   type Person,
   person,
   refresh,
@@ -113,8 +112,8 @@ t.test('a profile shows its settings, and its name can change to a free one', as
   t.equal(actions(service).length, before, 'a change of nothing is none');
 });
 
-t.test('an SSH key is added, listed and removed, and each change is recorded', async (t) => {
-  const { service, call } = await aScene();
+t.test('an SSH key is added, listed and removed', async (t) => {
+  const { call } = await aScene();
   const listed = async () => (await call('GET', KEYS)).json().ssh_keys;
   t.same(await listed(), []);
   const added = await call('POST', KEYS, { public_key });
@@ -132,8 +131,6 @@ t.test('an SSH key is added, listed and removed, and each change is recorded', a
   const removed = await call('DELETE', `${KEYS}/${made.id.toUpperCase()}`);
   t.same([removed.statusCode, removed.json()], [200, { id: made.id, deleted: true }]);
   t.same(await listed(), []);
-  for (const action of ['ssh_key_added', 'ssh_key_removed'])
-    t.match(auditOf(service, action), [{ details: fingerprint }]);
 });
 
 t.test('a fault of an SSH key names its field, and nothing is stored', async (t) => {

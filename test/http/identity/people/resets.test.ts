@@ -174,7 +174,6 @@ t.test('a reset of the second factor needs the password, and leaves none', async
   t.match((await logIn(service, 'bob')).json(), { token: String }, 'without a second step');
   service.clock.advance(1_000);
   t.equal(await statusOf(service, who), 401);
-  t.ok(actions(service).includes('second_factor_reset'));
 });
 
 t.test('whoever kept a passkey through a reset loses the session with it', async (t) => {
