@@ -148,11 +148,15 @@ async function vanish(scene: Scene): Promise<void> {
   await scene.engine.docker.getContainer(body['id'] as string).remove({ force: true });
 }
 
+/** What follows the commit is the same in each kind, and tried in others. */
+const MADE = ['after create_fresh'];
+
 const CASES: Readonly<Record<string, Case>> = {
   create: {
     request: ({ call, n }) => call('POST', '/api/containers', { name: `made-${n}`, ...small }),
     steps: ['create_fresh', 'start_fresh', 'commit'],
     ends: ['running'],
+    usual: MADE,
   },
   start: { prepare: stop, request: start, steps: ['start_old', 'commit'], ends: ['running'] },
   'start of a vanished one': {
@@ -160,6 +164,7 @@ const CASES: Readonly<Record<string, Case>> = {
     request: start,
     steps: ['create_fresh', 'start_fresh', 'commit'],
     ends: ['running'],
+    usual: MADE,
   },
   stop: { request: stop, steps: ['stop_old', 'commit'], ends: ['stopped'] },
   update: {
@@ -190,6 +195,7 @@ const CASES: Readonly<Record<string, Case>> = {
     request: (scene) => scene.call('POST', `${pathOf(scene)}/restore`),
     steps: ['create_fresh', 'commit'],
     ends: ['stopped'],
+    usual: MADE,
   },
 };
 
