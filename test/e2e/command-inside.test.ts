@@ -10,22 +10,35 @@ import { theCommand } from '../support/service/command.ts';
 import { onTerminal } from '../support/terminal/on-terminal.ts';
 
 /** The command as a running service gives it, its user's token, and a running container `dev`. */
-async function aScene(t: Test, service: SharedService, server = service.address) {
+async function aScene(t: Test, service: SharedService) {
   const { token: login } = await register(service);
   const { token } = (await client(service.address, login)('POST', '/api/tokens', { name: 'cli' })).body;
   const file = path.join(aFolder(t), 'berth.mjs');
   const answer = await fetch(`${service.address}/cli/berth.mjs`);
   writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
-  const command = theCommand(t, server, token as string, file);
+  const command = theCommand(t, service.address, token as string, file);
   const sizes = ['--memory', '256m', '--cpu', '0.5', '--disk', '512m'];
   t.match(await command.run(['create', 'dev', ...sizes]), { code: 0, stderr: /dev is running/ });
-  return { ...command, file, token: token as string };
+  return { ...command, service, file, token: token as string };
 }
 
-t.test('the doctor of the built command finds nothing wrong with a real service', async (t) => {
-  const service = await sharedService(t);
-  if (service === null) return;
-  const { run, token } = await aScene(t, service);
+type Scene = Awaited<ReturnType<typeof aScene>>;
+
+const service = await sharedService(t);
+if (service !== null) {
+  const scene = await aScene(t, service);
+  await t.test('the doctor of the built command finds nothing wrong with a real service', (t) =>
+    doctor(t, scene),
+  );
+  await t.test('programs get and give every byte, and folders come back as they went', (t) =>
+    everyByte(t, scene),
+  );
+  await t.test('a shell edits, changes its size, survives its line, and is left and found again', (t) =>
+    shells(t, scene),
+  );
+}
+
+async function doctor(t: Test, { run, token }: Scene): Promise<void> {
   t.match(await run(['stats', 'dev']), { code: 0, stdout: /memory +\S+ \S+ of 256 MB/ });
   const { stdout, stderr } = await run(['doctor', '-o', 'json']);
   const results = JSON.parse(stdout) as { check: string; result: string }[];
@@ -38,12 +51,9 @@ t.test('the doctor of the built command finds nothing wrong with a real service'
     { result: 'ok' },
   );
   t.notMatch(stdout + stderr, token);
-});
+}
 
-t.test('programs get and give every byte, and folders come back as they went', async (t) => {
-  const service = await sharedService(t);
-  if (service === null) return;
-  const { run, start, home } = await aScene(t, service);
+async function everyByte(t: Test, { run, start, home }: Scene): Promise<void> {
   const random = randomBytes(1_048_576);
   const copied = start(['exec', 'dev', '--', 'cat'], random);
   t.equal((await copied.ended).code, 0);
@@ -72,17 +82,15 @@ t.test('programs get and give every byte, and folders come back as they went', a
   t.equal((await run(['cp', 'dev:src', 'back'])).code, 0);
   t.ok(readFileSync(path.join(home, 'back/random')).equals(random));
   t.ok((statSync(path.join(home, 'back/deep/run.sh')).mode & 0o100) !== 0);
-});
+}
 
-t.test('a shell edits, changes its size, survives its line, and is left and found again', async (t) => {
-  const service = await sharedService(t);
-  if (service === null) return;
+async function shells(t: Test, { service, token, file }: Scene): Promise<void> {
   const line = await cuttingProxy(t, new URL(service.address), {
     everyMs: 100,
     bytesPerMs: 10_000,
     isCalm: true,
   });
-  const { env, home, file, run } = await aScene(t, service, `http://${line.host}`);
+  const { env, home, run } = theCommand(t, `http://${line.host}`, token, file);
   const inTerminal = async (...args: readonly string[]) => {
     const options = { cwd: home, env: { ...env, TERM: 'xterm-256color' } };
     const terminal = onTerminal(t, process.execPath, [file, ...args], options);
@@ -132,4 +140,4 @@ t.test('a shell edits, changes its size, survives its line, and is left and foun
   await program.answers('until [ "$(stty size)" = "25 80" ]; do sleep 0.1; done; exit 5\r', /exit/);
   t.equal(await program.ended, 5);
   t.match(await run(['exec', 'dev', '--', 'cat', 'notes.txt']), { code: 0, stdout: 'hello from vi\n' });
-});
+}
