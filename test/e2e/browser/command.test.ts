@@ -15,8 +15,7 @@ t.test('the line on the page installs the command, which signs in through the pa
   if (scene === null || node === null) return;
   const { browser, paged } = scene;
   await aPerson(paged.service, 'ada');
-  const { page } = await signedIn(browser, paged, 'ada');
-  await page.goto(`${paged.address}/settings/tokens`);
+  const { page } = await signedIn(browser, paged, 'ada', '/settings/tokens');
   const line = await page.locator('.command-line').first().innerText();
   const { home, env: own } = theCommand(t, null);
   // A machine with Node.js 20 and what every distribution has.

@@ -104,8 +104,7 @@ test('a guest is told that nothing is kept', async (_t, browser, paged) => {
 
 test("users see their limits, and administrators change a tier's", async (t, browser, paged) => {
   await anAdmin(paged.service);
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin/tiers`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin/tiers');
   await page.getByRole('button', { name: 'Change enterprise' }).click();
   const dialog = page.getByRole('dialog', { name: 'Change enterprise' });
   const field = (name: string) => dialog.getByLabel(name, { exact: true });
@@ -140,8 +139,7 @@ t.test('a fallback shell says so until dismissed', async (t) => {
   if (scene === null) return;
   const { browser, paged } = scene;
   const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
-  const { page, faults } = await signedIn(browser, paged, 'ada');
-  await page.goto(`${paged.address}/containers/${id}`);
+  const { page, faults } = await signedIn(browser, paged, 'ada', `/containers/${id}`);
   const note = page.getByText('Plain shell: tmux could not start');
   await note.waitFor();
   t.equal(await page.locator('.toast').count(), 0, 'and says it once');

@@ -22,8 +22,7 @@ async function aTerminal(t: Test): Promise<Visit | null> {
   const paged = await aPagedService(t, { terminalBackend: terminals }, { allowedOrigins });
   line.leadTo(paged.address);
   const id = await paged.container(await aPerson(paged.service, 'ada'), 'calm-harbor');
-  const { page } = await signedIn(browser, { ...paged, address: line.origin }, 'ada');
-  await page.goto(`${line.origin}/containers/${id}`);
+  const { page } = await signedIn(browser, { ...paged, address: line.origin }, 'ada', `/containers/${id}`);
   await page.locator('.xterm-rows').waitFor();
   await waitFor(() => terminals.opened.length === 1);
   const pty = (): FakePty => terminals.opened.at(-1) as FakePty;

@@ -18,8 +18,7 @@ test('an announcement appears in open pages, and again when it is changed', asyn
   await open.getByText('dev', { exact: true }).first().waitFor();
   const before = await topOf(open, '#main h1');
 
-  const { page: admin } = await signedIn(browser, paged, 'root');
-  await admin.goto(`${paged.address}/admin/announcements`);
+  const { page: admin } = await signedIn(browser, paged, 'root', '/admin/announcements');
   await admin.getByText('No announcements.').waitFor();
   await admin.getByRole('button', { name: 'New announcement' }).click();
   await admin.keyboard.type('Berth restarts at 22:00: https://status.example.org.');
@@ -82,8 +81,7 @@ t.test('an administrator sees what failed, since when, and what to do', async (t
   await anAdmin(paged.service);
   await aPerson(paged.service, 'ada');
   await record(0);
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin/health`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin/health');
   await page.getByText('Nothing failed.').waitFor();
   engine = away;
   await record(0);

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { signedIn } from '../../support/browser/page.ts';
+import { openContext } from '../../support/browser/page.ts';
 import { makeShop } from '../../support/browser/shop.ts';
 import {
   aQuickInstallation,
@@ -160,14 +160,8 @@ async function secondFactor(call: Call): Promise<void> {
 function pages(t: Test, browser: Browser, address: string): Pick<World, 'open' | 'closePages'> {
   const contexts = new Map<string, Promise<BrowserContext>>();
   const make = async (who: Who | 'nobody', size: Size): Promise<BrowserContext> => {
-    const storageState = who === 'nobody' ? undefined : await aSession(address, who);
-    // Without a graphics processor each frame of an animation is dear.
-    const options = {
-      ...OF_SIZE[size],
-      reducedMotion: 'reduce',
-      ...(storageState && { storageState }),
-    } as const;
-    const context = await browser.newContext(options);
+    const session = who === 'nobody' ? undefined : await aSession(address, who);
+    const context = await openContext(browser, OF_SIZE[size], session);
     t.teardown(() => context.close());
     return context;
   };
@@ -200,5 +194,5 @@ async function aSession(address: string, who: Who) {
   const { mfa_token } = (await response.json()) as { mfa_token?: string };
   if (mfa_token !== undefined) throw new Error(`${who} signs in with a second factor, in a scene of its own`);
   const refreshToken = /berth_refresh=([^;]+)/.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? '';
-  return signedIn(address, { refreshToken });
+  return { address, refreshToken };
 }

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aService, as, type Bearer, type ServiceOptions } from '../service/service.ts';
 import { serverOf } from '../terminal/terminals.ts';
 import { openBrowser } from './chromium.ts';
-import { openPage, signedIn as storageOf } from './page.ts';
+import { openPage } from './page.ts';
 
 const MIB = 1_048_576;
 
@@ -53,14 +53,19 @@ export type PagedService = Awaited<ReturnType<typeof aPagedService>>;
 
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 
-/** The list of containers of a signed-in user; all have the same password. */
-export async function signedIn(browser: Browser, { service, address }: PagedService, username: string) {
+/** A page of a signed-in user, the list of containers unless told otherwise; all users have the same password. */
+export async function signedIn(
+  browser: Browser,
+  { service, address }: PagedService,
+  username: string,
+  at = '/',
+  options: BrowserContextOptions = {},
+) {
   const credentials = { email: username, password: 'correct horse battery' };
   const { cookies } = await as(service, null)('POST', '/api/auth/login', credentials);
-  const refreshToken = cookies[0]?.value ?? '';
-  const opened = await openPage(browser, { storageState: storageOf(address, { refreshToken }) });
-  await opened.page.goto(address);
-  await opened.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
+  const opened = await openPage(browser, options, { address, refreshToken: cookies[0]?.value ?? '' });
+  await opened.page.goto(`${address}${at}`);
+  if (at === '/') await opened.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
   return opened;
 }
 

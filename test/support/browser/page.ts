@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { waitFor } from '../patience.ts';
 import {
@@ -20,14 +20,44 @@ const SCREEN_ROWS = '.xterm-rows > div';
 /** A shell's prompt at the end of a line. */
 export const PROMPT = /[#$] *$/;
 
+/** A session of the service at that address. */
+type Session = { readonly address: string; readonly refreshToken: string };
+
+/** As the page itself notes that asking for a session is worth it. Storing it ahead would take a page of its own. */
+const HINT = "if (location.protocol === 'http:') localStorage['berth.signed_in'] ??= 'yes'";
+
+/** A new context, signed in if there is a session. */
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions,
+  session?: Session,
+): Promise<BrowserContext> {
+  // Without a graphics processor each frame of an animation is dear.
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  if (session === undefined) return context;
+  await context.addCookies([cookieOf(session)]);
+  await context.addInitScript(HINT);
+  return context;
+}
+
+const cookieOf = ({ address, refreshToken }: Session) => ({
+  name: 'berth_refresh',
+  value: refreshToken,
+  path: '/api/auth',
+  domain: new URL(address).hostname,
+  httpOnly: true,
+  secure: false,
+  sameSite: 'Strict' as const,
+});
+
 /** A new page, and everything that went wrong in it: script errors, policy violations, failed requests. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
+  session?: Session,
 ): Promise<{ page: Page; faults: string[] }> {
-  // Without a graphics processor each frame of an animation is dear.
-  const usual = { viewport: { width: 1200, height: 720 }, reducedMotion: 'reduce' } as const;
-  const context = await browser.newContext({ ...usual, ...options });
+  const viewport = { width: 1200, height: 720 };
+  const context = await openContext(browser, { viewport, ...options }, session);
   const page = await context.newPage();
   page.setDefaultTimeout(45_000);
   const faults: string[] = [];
@@ -163,26 +193,10 @@ export async function visit(t: Test, who: Parameters<typeof register>[1] = {}): 
 /** The same for an existing user. */
 export async function visitOf(service: SharedService, browser: Browser, person: Member): Promise<Visit> {
   const { address } = service;
-  const { page, faults } = await openPage(browser, { storageState: signedIn(address, person) });
+  const { refreshToken } = person;
+  const { page, faults } = await openPage(browser, {}, { address, refreshToken });
   return { service, address, person, call: client(address, person.token), page, faults };
 }
-
-/** The browser storage of a session. */
-export const signedIn = (address: string, { refreshToken }: Pick<Member, 'refreshToken'>) => ({
-  cookies: [
-    {
-      name: 'berth_refresh',
-      value: refreshToken,
-      path: '/api/auth',
-      domain: new URL(address).hostname,
-      expires: -1,
-      httpOnly: true,
-      secure: false,
-      sameSite: 'Strict' as const,
-    },
-  ],
-  origins: [{ origin: address, localStorage: [{ name: 'berth.signed_in', value: 'yes' }] }],
-});
 
 /** Another session of the same user, for requests. */
 export async function anotherSession({ address, person }: Visit): Promise<ReturnType<typeof client>> {

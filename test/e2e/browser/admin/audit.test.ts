@@ -8,8 +8,7 @@ test('names in the audit lead to the container and the person, while they exist'
   const id = await paged.container(ada, 'old-bay');
   await paged.container(root, 'own-bay');
   await hers('DELETE', `/api/containers/${id}`);
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin/audit`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin/audit');
   const row = (text: string) => page.locator('tr.record', { hasText: text });
   const gone = row('Deleted old-bay');
   await gone.getByRole('link', { name: 'old-bay' }).waitFor();

@@ -28,8 +28,7 @@ t.test('an administrator sees how full the machine is, and who fills it', async 
   const scene = await aMachine(t);
   if (scene === null) return;
   const { browser, paged } = scene;
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin/capacity`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin/capacity');
   await page.getByText('The disk is 91 % full. Delete snapshots, or add space.').waitFor();
   const machine = page.getByRole('region', { name: 'Machine' });
   t.match(await machine.innerText(), /4 GB of 16 GB · 25 % · 220 MB by containers/);
@@ -60,8 +59,7 @@ t.test('an administrator closes a terminal, and its user reads who did', async (
   const hers = await signedIn(browser, paged, 'ada');
   await hers.page.getByRole('link', { name: 'dev' }).first().click();
   await hers.page.locator('.xterm-rows').waitFor();
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin/terminals`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin/terminals');
   const row = page.locator('.people tbody tr').filter({ hasText: 'ada' });
   await row.waitFor();
   t.match(await row.innerText(), /dev · main\s+Browser\s+127\.0\.0\.1\s+nobody else/);

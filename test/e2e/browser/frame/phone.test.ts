@@ -2,11 +2,13 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { openBrowser } from '../../../support/browser/chromium.ts';
-import { aScene, type PagedService } from '../../../support/browser/memory-page.ts';
+import { aScene, signedIn } from '../../../support/browser/memory-page.ts';
 import { openPage } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
+
+type Scene = NonNullable<Awaited<ReturnType<typeof aScene>>>;
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
@@ -31,17 +33,12 @@ const isInHeight = (element: Locator): Promise<boolean> =>
   });
 
 async function terminalOf(
-  browser: Parameters<typeof openPage>[0],
-  paged: PagedService,
+  { browser, paged }: Scene,
   username: string,
   at: string,
-  options: BrowserContextOptions = {},
+  options: BrowserContextOptions,
 ): Promise<{ page: Page; faults: string[] }> {
-  const opened = await openPage(browser, options);
-  await opened.page.goto(`${paged.address}/sign-in?next=${encodeURIComponent(at)}`);
-  await opened.page.fill('[name=email]', username);
-  await opened.page.fill('[name=password]', 'correct horse battery');
-  await opened.page.keyboard.press('Enter');
+  const opened = await signedIn(browser, paged, username, at, options);
   await opened.page.locator('.xterm-screen').waitFor();
   return opened;
 }
@@ -50,12 +47,12 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   const terminals = fakeTerminals();
   const scene = await aScene(t, { terminalBackend: terminals });
   if (scene === null) return;
-  const { browser, paged } = scene;
+  const { paged } = scene;
   const [ada, bob] = [await aPerson(paged.service, 'ada'), await aPerson(paged.service, 'bob')];
   const id = await paged.container(ada, 'calm-bay');
   const at = `/containers/${id}`;
 
-  const phone = await terminalOf(browser, paged, 'ada', at, PHONE);
+  const phone = await terminalOf(scene, 'ada', at, PHONE);
   const key = (name: string | RegExp) => phone.page.getByRole('toolbar').getByRole('button', { name });
   await key('Tab').first().tap();
   await key('Control').tap();
@@ -73,10 +70,10 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   t.equal(typed(), '\t\x03\x1b[1;3D\x01\x05x');
   await phone.page.context().close();
 
-  const owner = await terminalOf(browser, paged, 'ada', at, { viewport: { width: 1440, height: 900 } });
+  const owner = await terminalOf(scene, 'ada', at, { viewport: { width: 1440, height: 900 } });
   const shared = await as(paged.service, ada)('POST', `/api${at}/collaborations`, { mode: 'view' });
   await as(paged.service, bob)('POST', '/api/collaborations/join', { code: shared.json().code });
-  const reader = await terminalOf(browser, paged, 'bob', at, PHONE);
+  const reader = await terminalOf(scene, 'bob', at, PHONE);
   const zoom = (name: string) => reader.page.getByRole('button', { name, exact: true });
   await zoom('100 %').and(reader.page.locator('[aria-pressed=true]')).waitFor();
   for (const { say } of terminals.opened) say(`${'\r\n'.repeat(60)}the-last-line`);

@@ -85,8 +85,7 @@ t.test('connect, sign in by the provider, and leave when it signs out', async (t
   const { browser, provider, paged } = scene;
   const ada = await aPerson(paged.service, 'ada');
 
-  const { page, faults } = await signedIn(browser, paged, 'ada');
-  await page.goto(`${paged.address}/settings/security`);
+  const { page, faults } = await signedIn(browser, paged, 'ada', '/settings/security');
   await page.getByRole('button', { name: 'Connect Example' }).click();
   await signInThere(page, 'ada');
   await page.getByText('ada@example.org').first().waitFor();

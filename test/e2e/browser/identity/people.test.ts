@@ -23,8 +23,7 @@ const row = (page: Page, name: string) => page.locator('.people tbody tr').filte
 
 test('somebody is invited and joins by keyboard alone', async (t, browser, paged) => {
   await anAdmin(paged.service);
-  const { page, faults } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin');
   await row(page, 'root').waitFor();
   await tabTo(page, 'Invite');
   await page.keyboard.press('Enter');
@@ -76,8 +75,7 @@ test('a person is changed after a question, with a way back', async (t, browser,
   const ada = await aPerson(paged.service, 'ada');
   await aPerson(paged.service, 'bob');
   await paged.container(ada, 'dev');
-  const { page } = await signedIn(browser, paged, 'root');
-  await page.goto(`${paged.address}/admin`);
+  const { page } = await signedIn(browser, paged, 'root', '/admin');
   t.match(await row(page, 'ada').innerText(), /User\s+free\s+1\/5/);
   const roleOf = async () => (await as(paged.service, ada)('GET', '/api/me')).json().role;
 
@@ -189,9 +187,7 @@ test('an administrator finds, stops, deletes and gives away a container, by keyb
   await paged.container(bob, 'web');
   const hers = await signedIn(browser, paged, 'ada');
   const his = await signedIn(browser, paged, 'bob');
-  const { page, faults } = await signedIn(browser, paged, 'root');
-
-  await page.goto(`${paged.address}/admin`);
+  const { page, faults } = await signedIn(browser, paged, 'root', '/admin');
   await page.getByRole('link', { name: '2/5 containers of ada' }).click();
   await boxRow(page, 'dev').waitFor();
   t.equal(await page.locator('.of-all li').count(), 2, 'hers alone');
