@@ -4,7 +4,16 @@ import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { type ContainerSpec, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import { dyingAt, failsOnce } from '../../support/service/faults.ts';
-import { aPerson, aService, as, auditOf, outcome, small, stateOf } from '../../support/service/service.ts';
+import {
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  outcome,
+  small,
+  stateOf,
+} from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
 
 /** A running container of Ada's; `post` requests one of its actions. */
@@ -283,6 +292,8 @@ t.test('a start that was taken over on a silent node leaves its container to the
     const { runtime, service, ada, box, path, post, now } = await withContainer({ checkpoint });
     const { observe, remove, start } = runtime;
     await post('stop');
+    const root = as(service, await anAdmin(service));
+    await root('PATCH', '/api/admin/tiers/free', { max_idle_seconds: 600 });
     runtime.boxes.delete(box.id);
     void post('start');
     const unresponsive = async () => {
@@ -300,6 +311,8 @@ t.test('a start that was taken over on a silent node leaves its container to the
     const status = isMade ? 'running' : 'stopped';
     const reason = 'its node did not answer when it was started';
     t.match(await now(), { id: made?.handle.runtimeId, status, status_reason: reason }, point);
+    const lifetime = isMade ? { idle_seconds: 600 } : null;
+    t.match((await now()).lifetime, lifetime, 'what runs has the limits of its tier');
     t.equal(await next.ports.storage.repositories.operations.active(box.db_id), null, 'nothing is under way');
     const starts = auditOf(next, 'container_started').length;
     t.equal(starts, isMade ? 1 : 0, 'a start that was done is in the audit log');
