@@ -58,11 +58,11 @@ try {
 }
 
 /** Of the processes together, and of the database. */
-const users = ({ servers, databaseMs }: Fleet) => ({
-  databaseMs,
-  serviceMs: async (): Promise<number> =>
-    (await Promise.all(servers.map((server) => server.cpuMs()))).reduce((sum, ms) => sum + ms, 0),
-});
+function users({ servers, databaseMs }: Fleet) {
+  const serviceMs = async (): Promise<number> =>
+    (await Promise.all(servers.map((server) => server.cpuMs()))).reduce((sum, ms) => sum + ms, 0);
+  return { databaseMs, serviceMs };
+}
 
 async function memories({ servers }: Fleet, when: string): Promise<void> {
   for (const server of servers) {

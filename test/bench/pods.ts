@@ -87,11 +87,9 @@ async function sizes({ admin, namespace }: BareCluster, instanceId: string): Pro
   }
 }
 
-const users = ({ cluster, server, databaseMs }: Scene) => ({
-  databaseMs,
-  clusterMs: cluster.usedMs,
-  serviceMs: server.cpuMs,
-});
+function users({ cluster, server, databaseMs }: Scene) {
+  return { databaseMs, clusterMs: cluster.usedMs, serviceMs: server.cpuMs };
+}
 
 async function memory(server: Server): Promise<void> {
   const { heldBytes, residentBytes } =
