@@ -8,9 +8,10 @@ import { clusterRuntime } from '../../src/adapters/kubernetes/containers/contain
 import { networkPolicy } from '../../src/adapters/kubernetes/network/network-policy.ts';
 import { containerDiskContract } from '../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../contract/containers/container-runtime.ts';
-import { aSpec } from '../support/engine/container.ts';
+import { aSpec, started } from '../support/engine/container.ts';
+import { hintsOf } from '../support/hints.ts';
 import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 
 const cluster = testCluster();
 const { kubeconfig, namespace } = cluster;
@@ -52,35 +53,21 @@ t.test('images that nobody has are reported, and no Pod is left', async (t) => {
 
 t.test('a Pod removed from outside is stopped, hinted at, and started again', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
-  let hints = 0;
-  const unwatch = runtime.watch(() => {
-    hints += 1;
-  });
-  await eventually(
-    () => hints,
-    (count) => count > 0,
+  const handle = await started(t, runtime, spec);
+  const hints = hintsOf(t, runtime.watch);
+  await hints.first();
+  await hints.after(() =>
+    kubectl(cluster, ['-n', namespace, 'delete', 'pod', `ws-${spec.dbId}`, '--grace-period=1']),
   );
-  const before = hints;
-  await kubectl(cluster, ['-n', namespace, 'delete', 'pod', `ws-${spec.dbId}`, '--grace-period=1']);
-  await eventually(
-    () => hints,
-    (count) => count > before,
-  );
-  unwatch();
   t.match(await runtime.observe(handle), { kind: 'stopped' });
   await runtime.start(handle);
   t.match(await runtime.observe(handle), { kind: 'running' });
-  await runtime.remove(handle);
-  await runtime.removeVolume(spec.volume);
 });
 
 t.test('limits and sizes are as the server lets them change', async (t) => {
   const hard = clusterRuntime(client, { ...settings, disk: { ...disk, quota: 'hard' } });
   const spec = aSpec(image);
-  const handle = await hard.create(spec);
-  await hard.start(handle);
+  const handle = await started(t, hard, spec);
   const memory = async () => {
     const [pod] = await podsOf(spec.dbId);
     return pod?.spec.containers[0]?.resources.limits.memory;
@@ -96,8 +83,6 @@ t.test('limits and sizes are as the server lets them change', async (t) => {
   );
   t.equal(asked.spec.resources.requests.storage, isResizable ? '640Mi' : '512Mi');
   t.equal(minMb, isResizable ? 640 : 512, 'it cannot shrink');
-  await hard.remove(handle);
-  await hard.removeVolume(spec.volume);
 });
 
 t.test('the network policy is as the server keeps it', async (t) => {
@@ -150,24 +135,10 @@ t.test('a watch from a position that the server has forgotten begins again', asy
       return client.stream({ ...call, query: { ...call.query, ...position } }, signal);
     },
   };
-  let hints = 0;
-  const unwatch = namespaceOf(forgetful).watch('pods', `berth.instance=${instanceId}`, () => {
-    hints += 1;
-  });
-  t.teardown(unwatch);
-  await eventually(
-    () => watches,
-    (count) => count > 1,
+  const hints = hintsOf(t, (onHint) =>
+    namespaceOf(forgetful).watch('pods', `berth.instance=${instanceId}`, onHint),
   );
-  const before = hints;
-  const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
-  await eventually(
-    () => hints,
-    (count) => count > before,
-  );
+  await waitFor(() => watches > 1);
+  await hints.after(() => started(t, runtime, aSpec(image)));
   t.equal(watches, 2, 'the second one tells of changes');
-  await runtime.remove(handle);
-  await runtime.removeVolume(spec.volume);
 });

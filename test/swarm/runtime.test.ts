@@ -2,7 +2,8 @@ import t from 'tap';
 import type { RuntimeHandle } from '../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../contract/containers/container-runtime.ts';
-import { aSpec, shellIn } from '../support/engine/container.ts';
+import { aSpec, shellIn, started } from '../support/engine/container.ts';
+import { hintsOf } from '../support/hints.ts';
 import { eventually } from '../support/patience.ts';
 import { swarmCluster } from '../support/swarm/cluster.ts';
 import { swarmScene } from '../support/swarm/swarm-scene.ts';
@@ -31,8 +32,7 @@ await containerDiskContract('a real Swarm', { runtime, image });
 
 t.test('a container is confined as by Docker', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   const sh = shellIn(commands, handle);
   const status = await sh('cat /proc/self/status');
   t.match(status, /NoNewPrivs:\t1/);
@@ -51,7 +51,6 @@ t.test('a container is confined as by Docker', async (t) => {
     Init: true,
   });
   t.same(HostConfig?.PortBindings ?? {}, {});
-  await discard(handle, spec.volume);
 });
 
 t.test('containers of one node do not reach each other, nor their node', async (t) => {
@@ -79,8 +78,7 @@ t.test('containers of one node do not reach each other, nor their node', async (
 
 t.test('new limits hold at once in the same container, and in the next one', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   const [before] = await taskContainers(cluster, spec.dbId);
   await runtime.resize(handle, { ...spec.resources, memoryMb: 320, cpuMillicores: 500 });
   const limits = async () => {
@@ -93,13 +91,11 @@ t.test('new limits hold at once in the same container, and in the next one', asy
   await runtime.start(handle);
   t.match(await limits(), { memory: 320 * MIB, cpu: 5e8 });
   t.not((await limits()).id, before?.id);
-  await discard(handle, spec.volume);
 });
 
 t.test('a stop and a start at once, ten times, are never stuck', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   for (let round = 0; round < 10; round += 1) {
     const stopping = runtime.stop(handle, 1);
     await runtime.start(handle).catch(() => undefined);
@@ -108,13 +104,11 @@ t.test('a stop and a start at once, ten times, are never stuck', async (t) => {
     t.match(await runtime.observe(handle), { kind: 'running' }, `round ${round}`);
     t.equal((await taskContainers(cluster, spec.dbId)).length, 1);
   }
-  await discard(handle, spec.volume);
 });
 
 t.test('a service that others update meanwhile takes the update, too', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   let isOver = false;
   /** Another administrator's labels: each changes the version. */
   const others = async (): Promise<number> => {
@@ -139,30 +133,16 @@ t.test('a service that others update meanwhile takes the update, too', async (t)
   t.ok((await changing) > 0);
   const [task] = await taskContainers(cluster, spec.dbId);
   t.equal((await task?.engine.getContainer(task.id).inspect())?.HostConfig.Memory, 300 * MIB);
-  await discard(handle, spec.volume);
 });
 
 t.test('a task removed from outside is stopped, hinted at, and started again', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   await shellIn(commands, handle)('echo kept > /workspace/canary');
-  let hints = 0;
-  const unwatch = runtime.watch(() => {
-    hints += 1;
-  });
-  await eventually(
-    () => hints,
-    (count) => count > 0,
-  );
-  const before = hints;
+  const hints = hintsOf(t, runtime.watch);
+  await hints.first();
   const [task] = await taskContainers(cluster, spec.dbId);
-  await task?.engine.getContainer(task.id).remove({ force: true });
-  await eventually(
-    () => hints,
-    (count) => count > before,
-  );
-  unwatch();
+  await hints.after(() => task?.engine.getContainer(task.id).remove({ force: true }));
   const seen = await eventually(
     () => runtime.observe(handle),
     ({ kind }) => kind === 'stopped',
@@ -170,13 +150,11 @@ t.test('a task removed from outside is stopped, hinted at, and started again', a
   t.match(seen, { kind: 'stopped' });
   await runtime.start(handle);
   t.equal(await shellIn(commands, handle)('cat /workspace/canary'), 'kept');
-  await discard(handle, spec.volume);
 });
 
 t.test('only Berth starts a container whose program has ended', async (t) => {
   const spec = aSpec(image);
-  const handle = await runtime.create(spec);
-  await runtime.start(handle);
+  const handle = await started(t, runtime, spec);
   const [task] = await taskContainers(cluster, spec.dbId);
   await task?.engine.getContainer(task.id).kill();
   const service = async () => {
@@ -192,7 +170,6 @@ t.test('only Berth starts a container whose program has ended', async (t) => {
   t.match(await runtime.observe(handle), { kind: 'stopped' });
   await runtime.start(handle);
   t.equal((await taskContainers(cluster, spec.dbId)).length, 1, 'one, of the start');
-  await discard(handle, spec.volume);
 });
 
 t.test('an image that nobody has is reported, and nothing is left', async (t) => {

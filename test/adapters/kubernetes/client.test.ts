@@ -7,6 +7,7 @@ import { clusterAccess } from '../../../src/adapters/kubernetes/client/cluster-a
 import { Bare } from '../../../src/adapters/kubernetes/client/objects.ts';
 import { watchObjects } from '../../../src/adapters/kubernetes/client/watch.ts';
 import { RightMissing, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import { hintsOf } from '../../support/hints.ts';
 import { type StandInCluster, startStandInCluster } from '../../support/kubernetes/api-server.ts';
 import { rolesNotRead } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
@@ -89,37 +90,24 @@ t.test('an answer of another shape is a fault', async (t) => {
 
 t.test('a watch hints at changes, and after all that may hide some', async (t) => {
   const { cluster, client } = await scene(t);
-  let hints = 0;
-  const hinted = async (act: () => unknown, why: string): Promise<void> => {
-    const before = hints;
-    await act();
-    await eventually(
-      () => hints,
-      (now) => now > before,
-    );
-    t.pass(why);
-  };
   const watched = { path: SECRETS, labelSelector: 'of=test' };
-  const unwatch = watchObjects(client, watched, () => {
-    hints += 1;
-  });
-  t.teardown(unwatch);
-  await hinted(() => undefined, 'at its start');
+  const { count, first, after } = hintsOf(t, (onHint) => watchObjects(client, watched, onHint));
+  await first();
   await eventually(
     () => cluster.verbs.filter(({ verb }) => verb === 'watch').length,
     (count) => count > 0,
   );
-  await hinted(() => cluster.store.create('secrets', aSecret('one')), 'after a change');
-  const count = hints;
+  await after(() => cluster.store.create('secrets', aSecret('one')), 'after a change');
+  const before = count();
   cluster.store.create('secrets', { metadata: { name: 'other' } });
-  await hinted(() => cluster.store.remove('secrets', 'one'), 'after a removal');
-  t.equal(hints, count + 1, 'other labels are none of it');
+  await after(() => cluster.store.remove('secrets', 'one'), 'after a removal');
+  t.equal(count(), before + 1, 'other labels are none of it');
   cluster.cutWatches();
-  await hinted(() => cluster.store.create('secrets', aSecret('two')), 'after a broken connection');
+  await after(() => cluster.store.create('secrets', aSecret('two')), 'after a broken connection');
   const lists = () => cluster.verbs.filter(({ verb }) => verb === 'list').length;
   const listed = lists();
   cluster.cutWatches();
   cluster.store.compact();
-  await hinted(() => undefined, 'after a forgotten position');
+  await after(() => undefined, 'after a forgotten position');
   t.ok(lists() > listed, 'the newest position is asked for');
 });

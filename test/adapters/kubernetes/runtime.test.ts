@@ -11,6 +11,7 @@ import type { RuntimeHandle } from '../../../src/ports/containers/container-runt
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
+import { hintsOf } from '../../support/hints.ts';
 import { clusterScene, startedIn } from '../../support/kubernetes/cluster-runtime.ts';
 import { endProgram } from '../../support/kubernetes/kubelet.ts';
 import { changed, fixedClass, lessMemory, overQuota, tooLarge } from '../../support/kubernetes/refusals.ts';
@@ -122,25 +123,12 @@ t.test('what has ended is stopped, and the next start replaces it', async (t) =>
   const { cluster, runtime, image } = await clusterScene(t);
   const spec = aSpec(image);
   const handle = await runtime.create(spec);
-  let hints = 0;
-  t.teardown(
-    runtime.watch(() => {
-      hints += 1;
-    }),
-  );
+  const hints = hintsOf(t, runtime.watch);
   await runtime.start(handle);
-  await eventually(
-    () => hints,
-    (count) => count > 0,
-  );
-  const before = hints;
-  endProgram(cluster.store, `ws-${spec.dbId}`, 3);
+  await hints.first();
+  await hints.after(() => endProgram(cluster.store, `ws-${spec.dbId}`, 3));
   t.same(await runtime.observe(handle), { kind: 'stopped', exitCode: 3 });
   t.match(await runtime.list(), [{ handle, dbId: spec.dbId, generation: 1, state: 'stopped' }]);
-  await eventually(
-    () => hints,
-    (count) => count > before,
-  );
   await runtime.start(handle);
   t.match(await runtime.observe(handle), { kind: 'running' });
   cluster.store.remove('pods', `ws-${spec.dbId}`);

@@ -181,17 +181,6 @@ t.test('a volume is removed in two steps, with its private image and an audit re
   t.equal(await box.images(), 0);
 });
 
-t.test('a restore between the two steps saves the volume', async (t) => {
-  const box = await aDeletedBox();
-  await box.pass(WEEK);
-  await box.service.collectVolumes();
-  t.equal((await box.restore()).statusCode, 200);
-  await box.pass(100 * WEEK);
-  await box.service.collectVolumes();
-  t.ok(await box.exists());
-  t.equal(await box.audited(), 0);
-});
-
 t.test('another process completes a removal whose process died before recording it', async (t) => {
   const box = await aDeletedBox();
   await box.pass(WEEK);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
 import { Parser } from 'tar/parse';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import {
@@ -6,7 +7,12 @@ import {
   collectOutput,
   type OutputLimits,
 } from '../../../src/app/containers/inside/command-output.ts';
-import type { ContainerSpec, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerDisk } from '../../../src/ports/containers/container-disk.ts';
+import type {
+  ContainerRuntime,
+  ContainerSpec,
+  RuntimeHandle,
+} from '../../../src/ports/containers/container-runtime.ts';
 import type {
   CommandRequest,
   ContainerCommands,
@@ -58,6 +64,23 @@ export function aSpec(image: string, given: Partial<ContainerSpec> = {}): Contai
     env: {},
     ...given,
   };
+}
+
+type Engine = Pick<ContainerRuntime & ContainerDisk, 'create' | 'start' | 'remove' | 'removeVolume'>;
+
+/** A container that has been started. It goes with `t`, and its volume with it. */
+export async function started(
+  t: Pick<Test, 'teardown'>,
+  runtime: Engine,
+  spec: ContainerSpec,
+): Promise<RuntimeHandle> {
+  const handle = await runtime.create(spec);
+  t.teardown(async () => {
+    await runtime.remove(handle);
+    await runtime.removeVolume(spec.volume);
+  });
+  await runtime.start(handle);
+  return handle;
 }
 
 const older = (at: Date | null | undefined, hours: number) =>
