@@ -139,17 +139,6 @@ t.test("lists are filtered by action and time, and administrators' by user", asy
 t.test('a bad audit query is refused by field, before an export begins', async (t) => {
   const { service, root, ada } = await aScene();
   for (const [query, field] of [
-    ['limit=0', 'limit'],
-    ['limit=201', 'limit'],
-    ['limit=-1', 'limit'],
-    ['limit=1e2', 'limit'],
-    ['limit=05', 'limit'],
-    ['limit=1&limit=2', 'limit'],
-    ['cursor=', 'cursor'],
-    ['cursor=x', 'cursor'],
-    ['cursor=%00', 'cursor'],
-    [`cursor=${'x'.repeat(129)}`, 'cursor'],
-    ['cursor=99999999-9999-4999-8999-999999999999', 'cursor'],
     ['from=yesterday', 'from'],
     ['from=2026-01-01', 'from'],
     ['from=2026-13-01T00:00:00Z', 'from'],

@@ -393,7 +393,7 @@ t.test('a repeated request makes nothing twice', async (t) => {
   t.equal(runtime.boxes.size, 3);
 });
 
-t.test('the list is filtered by container, label and status, sorted and paged', async (t) => {
+t.test('the list is filtered by container, label and status, and sorted', async (t) => {
   const { take, call, made, box } = await aScene();
   await take('b', { labels: { team: 'a' } });
   await take('a');
@@ -406,8 +406,6 @@ t.test('the list is filtered by container, label and status, sorted and paged', 
   t.same(await names(`container=${box.db_id}`), ['a', 'b']);
   t.same(await names('label=team:a'), ['b']);
   t.same(await names('status=failed'), []);
-  const first = (await call('GET', '/api/snapshots?limit=2&sort=name')).json();
-  t.same(await names(`limit=2&sort=name&cursor=${first.next_cursor}`), ['c']);
 });
 
 t.test('a token for one container takes and reads its snapshots, and makes no container', async (t) => {
