@@ -85,12 +85,13 @@ t.test('a shell opened by keyboard alone survives a reload', async (t) => {
   t.same(faults, [], 'nothing went wrong in the page, and its policy was kept');
 });
 
-async function changesLimits({ address, page }: Visit): Promise<void> {
+async function changesLimits(scene: Visit): Promise<void> {
+  const { address, page } = scene;
   await typeLine(page, 'echo 12345 > /usr/local/bin/tool; echo =written=');
   await waitForLine(page, /^=written=$/);
   await page.goto(address);
   const dialog = page.getByRole('dialog');
-  await choosesSmall(page);
+  await choosesSmall(scene);
   await dialog.getByText('This would be lost:').waitFor();
   await dialog.getByLabel('Keep what was installed').check();
   await dialog.getByText('This is kept:').waitFor();
@@ -102,12 +103,17 @@ async function changesLimits({ address, page }: Visit): Promise<void> {
   await waitForLine(page, /^12345$/);
 }
 
-/** An engine that is too busy to compare all files does so when the dialog is opened again. */
-async function choosesSmall(page: Page): Promise<void> {
+/** An engine that is too busy to compare all files does so when it is asked again, and then for the dialog too. */
+async function choosesSmall({ call, page }: Visit): Promise<void> {
+  const { body } = await call('GET', '/api/containers?name=calm-harbor');
+  const [{ db_id: id }] = body['containers'] as [{ db_id: string }];
+  const isCompared = async () =>
+    (await call('GET', `/api/containers/${id}/changes`)).body['complete'] === true;
   const dialog = page.getByRole('dialog');
   const found = dialog.getByText('/usr/local/bin/tool: 1 added');
   const notFound = dialog.getByText(/Berth could not check|This list is incomplete/);
   for (;;) {
+    await waitFor(isCompared, { patienceMs: 120_000, what: 'a complete comparison' });
     await chooseFromMenu(page, 'calm-harbor', 'Settings…');
     await dialog.getByText('Small').click();
     await found.or(notFound).first().waitFor({ timeout: 120_000 });
