@@ -1,14 +1,12 @@
-import t from 'tap';
-import { visit } from '../../../support/browser/page.ts';
-import { client } from '../../../support/process/running-service.ts';
+import { signedIn, test } from '../../../support/browser/memory-page.ts';
+import { aPerson, as } from '../../../support/service/service.ts';
 
-t.test('a narrower token is made below another from its row, and ends with it', async (t) => {
-  const scene = await visit(t);
-  if (scene === null) return;
-  const { address, page, call, faults } = scene;
-  const dev = (await call('POST', '/api/containers', { name: 'dev' })).body['db_id'];
-  await call('POST', '/api/tokens', { name: 'deploy', scopes: ['read', 'write'], expires_in: 1 });
-  await page.goto(`${address}/settings/tokens`);
+test('a narrower token is made below another from its row, and ends with it', async (t, browser, paged) => {
+  const ada = await aPerson(paged.service, 'ada');
+  const dev = await paged.container(ada, 'dev');
+  const deploy = { name: 'deploy', scopes: ['read', 'write'], expires_in: 1 };
+  t.equal((await as(paged.service, ada)('POST', '/api/tokens', deploy)).statusCode, 201);
+  const { page, faults } = await signedIn(browser, paged, 'ada', '/settings/tokens');
   const row = (name: string) =>
     page.locator('li.item').filter({ has: page.getByText(name, { exact: true }) });
   await row('deploy').getByRole('button', { name: 'Narrower token…' }).click();
@@ -28,11 +26,10 @@ t.test('a narrower token is made below another from its row, and ends with it', 
   await dialog.getByRole('button', { name: 'Create token' }).click();
   const secret = await page.locator('.token-secret').innerText();
   await page.getByRole('button', { name: 'Done' }).click();
-  const as = client(address, secret);
-  t.match(await as('GET', '/api/tokens/validate'), {
-    status: 200,
-    body: { scopes: ['read'], containers: [dev], uses_left: 8 },
-  });
+  const validate = () => as(paged.service, { token: secret })('GET', '/api/tokens/validate');
+  const valid = await validate();
+  t.equal(valid.statusCode, 200);
+  t.match(valid.json(), { scopes: ['read'], containers: [dev], uses_left: 8 });
   await row('assistant').getByText('only for dev').waitFor();
   t.match(await row('assistant').getAttribute('style'), /--level: ?1/, 'it is below the other');
   t.equal(
@@ -45,6 +42,6 @@ t.test('a narrower token is made below another from its row, and ends with it', 
   await row('deploy').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row('assistant').getByText('with its parent token').waitFor();
-  t.equal((await as('GET', '/api/tokens/validate')).status, 401);
+  t.equal((await validate()).statusCode, 401);
   t.equal(faults.length, 1, `nothing but the refused form: ${faults}`);
 });
