@@ -10,7 +10,7 @@ const current = (page: Page): Promise<string> =>
 async function runs(page: Page, text: string, label: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await palette(page).getByRole('option').first().waitFor();
-  await page.keyboard.type(text);
+  await page.keyboard.insertText(text);
   await palette(page).locator('[aria-selected=true]', { hasText: label }).waitFor();
   await page.keyboard.press('Enter');
   await palette(page).waitFor({ state: 'detached' });
