@@ -21,10 +21,14 @@ export const postgresHistory = (db: Db): HistoryRepository => ({
 
 type Statement = (before: RawBuilder<Date>, some: RawBuilder<unknown>, limit: number) => RawBuilder<unknown>;
 
-const operations: Statement = (before, some) => sql`
-  delete from operations where id in (
-    select id from operations where finished_at < ${before} order by finished_at ${some}
-  )`;
+/** For rows to which no others refer. `column`: when a row ended. */
+const endedIn =
+  (table: string, column: string): Statement =>
+  (before, some) =>
+    sql`
+    delete from ${sql.table(table)} where id in (
+      select id from ${sql.table(table)} where ${sql.ref(column)} < ${before} order by ${sql.ref(column)} ${some}
+    )`;
 
 const endedSessions: Statement = (before, some) => sql`
   select id from sessions where coalesce(revoked_at, expires_at) < ${before}
@@ -72,22 +76,12 @@ const snapshots: Statement = (before, some) => sql`
     order by removed_at ${some}
   )`;
 
-const announcements: Statement = (before, some) => sql`
-  delete from announcements where id in (
-    select id from announcements where ends_at < ${before} order by ends_at ${some}
-  )`;
-
-const outages: Statement = (before, some) => sql`
-  delete from health_outages where id in (
-    select id from health_outages where ended_at < ${before} order by ended_at ${some}
-  )`;
-
 const STATEMENTS: { readonly [K in EndedKind]: readonly Statement[] } = {
-  operations: [operations],
+  operations: [endedIn('operations', 'finished_at')],
   sessions: [refreshTokens, sessions],
   shares: [shares],
   containers: [containers],
   snapshots: [snapshots],
-  announcements: [announcements],
-  outages: [outages],
+  announcements: [endedIn('announcements', 'ends_at')],
+  outages: [endedIn('health_outages', 'ended_at')],
 };
