@@ -103,7 +103,7 @@ export type MemoryState = FactorState & {
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: (TerminalRecord & { readonly closing: boolean })[];
   recordings: (Recording & { seenAt: Date })[];
-  terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
+  terminalLeases: (NewTerminalLease & { readonly isEnding: boolean })[];
   replicaRuns: Map<string, Date>;
   processes: ContainerProcess[];
   /** The oldest first; `data` as Latin-1. */

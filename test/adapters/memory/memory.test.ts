@@ -83,8 +83,11 @@ t.test('a transaction that throws is undone in rows, lists, maps and maps of map
   const [used, other] = [Buffer.from('used'), Buffer.from('other')];
   await repositories.recoveryCodes.replace(id, [used]);
   state.orphans.set('volume', new Date());
+  const place = { dbId: 'container', runtimeId: 'runtime', muxSession: 'pane-x' };
+  await repositories.terminalLeases.put({ ...place, streamId: 'stream', replica: 'replica', runId: 'run' });
   const before = structuredClone(state);
-  const undone = storage.inTransaction(async ({ users, recoveryCodes }) => {
+  const undone = storage.inTransaction(async ({ users, recoveryCodes, terminalLeases }) => {
+    await terminalLeases.markEnding('stream');
     await users.rename(id, 'renamed');
     await storedUser(storage);
     await recoveryCodes.spend(id, used);

@@ -21,7 +21,10 @@ export function memoryTerminalLeases(state: MemoryState, clock: Clock): Terminal
       return isOnly;
     },
     async markEnding(streamId) {
-      for (const lease of state.terminalLeases) if (lease.streamId === streamId) lease.isEnding = true;
+      // Replaced: a transaction that is undone keeps the rows of before.
+      state.terminalLeases = state.terminalLeases.map((lease) =>
+        lease.streamId === streamId ? { ...lease, isEnding: true } : lease,
+      );
     },
     async remove(streamIds) {
       state.terminalLeases = state.terminalLeases.filter(({ streamId }) => !streamIds.includes(streamId));
