@@ -103,7 +103,7 @@ t.test(
   },
 );
 
-const TIMES = 1_000;
+const TIMES = 300;
 
 type Record = { action: string; user_id: string; username: string; ip_address: string; details: string };
 
@@ -118,7 +118,7 @@ async function scene() {
   return { service, root, eve, box, token };
 }
 
-t.test('a thousand commands of a stolen token make two records that name it', async (t) => {
+t.test('hundreds of commands of a stolen token make two records that name it', async (t) => {
   const { service, root, eve, box, token } = await scene();
   const call = as(service, token);
   const statuses = new Set<number>();
@@ -143,7 +143,7 @@ t.test('a thousand commands of a stolen token make two records that name it', as
   t.same(rest.details, { ...about, times: TIMES - 1 });
 });
 
-t.test('a thousand changes and failures of one session make few records', async (t) => {
+t.test('hundreds of changes and failures of one session make few records', async (t) => {
   const { service, eve } = await scene();
   const call = as(service, eve);
   await call('PUT', '/api/me/lock', { passcode: '1234' });
