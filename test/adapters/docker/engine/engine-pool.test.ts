@@ -4,13 +4,11 @@ import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { dockerCanary } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { CANARY_LABEL, chainName } from '../../../../src/adapters/docker/engine/engine-names.ts';
-import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import { isRoot, run, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
@@ -79,9 +77,12 @@ const totalMb = async ({ dataRoot }: Layout): Promise<number> => {
   return (blocks * bsize) / MIB;
 };
 
-/** The pool's size when it is mounted with this one, as for a starting engine. */
+const KEPT = 'kept';
+
+/** The pool's size when it is mounted with this one, as for a starting engine. What it holds is there. */
 async function mountedMb(t: Test, at: Layout, poolMb: number): Promise<number> {
   t.equal(await mountPool(at, { poolMb, floorMb: null }), null);
+  t.ok(existsSync(join(at.dataRoot, KEPT)));
   return await totalMb(at).finally(() => clearPrivateEngine(at));
 }
 
@@ -113,8 +114,7 @@ async function growing(t: Test): Promise<void> {
   const small = await totalMb(at);
   t.ok(small > 200 && small <= 300, `${small} MB`);
   t.not(await isBound(at.pool), false, 'who writes much delays nobody else for long');
-  const empty = Readable.from([Buffer.alloc(1024)]);
-  await followToEnd(await first.docker.importImage(empty, { repo: 'kept', tag: 'latest' }), () => {});
+  await writeFile(join(at.dataRoot, KEPT), '');
   const joined = await opened(t, dataDir, 300);
   t.equal(joined.poolFault, null, 'found by who joins');
   await first.stop();
@@ -125,12 +125,8 @@ async function growing(t: Test): Promise<void> {
   await end();
   t.match(await run('e2fsck', ['-fn', at.pool]), { code: 0 }, 'it is intact');
 
-  const second = await opened(t, dataDir, 600);
-  const large = await totalMb(at);
+  const large = await mountedMb(t, at, 600);
   t.ok(large > 450 && large <= 600, `${large} MB`);
-  t.match(await second.docker.getImage('kept').inspect(), { RepoTags: ['kept:latest'] });
-  await second.stop();
-
   t.equal(await mountedMb(t, at, 300), large, 'it does not shrink');
 }
 
@@ -225,7 +221,7 @@ function iptables(...args: string[]): Promise<string> {
   return runOrThrow('iptables', ['--wait', '5', ...args]);
 }
 
-const MANY_ADDRESSES = 400;
+const MANY_ADDRESSES = 200;
 
 const engine = await engineOrSkip(t);
 if (engine !== null && (!isRoot() || !engine.isLocal)) {
