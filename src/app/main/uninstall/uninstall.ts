@@ -93,7 +93,8 @@ type Records = { readonly kept: readonly Recorded[]; readonly forgotten: readonl
 
 async function recordsOf(dataDir: string, name: string | undefined): Promise<Records> {
   const records = await readRecords(layoutOf(dataDir));
-  const forgotten = records.filter((each) => each.kind !== 'private' && nameOfEngine(each) === name);
+  const isNamed = (each: Recorded): boolean => each.kind !== 'private' && nameOfEngine(each) === name;
+  const forgotten = name === undefined ? [] : records.filter(isNamed);
   return {
     kept: records.filter((each) => !forgotten.includes(each)),
     forgotten: forgotten as readonly RecordedElsewhere[],
