@@ -32,8 +32,8 @@ export async function aPeerScene(): Promise<PeerScene> {
     const tmux = await scene.box('tmux', { tmux: true });
     const pids = Object.fromEntries(Object.entries(started).map(([side, { pid }]) => [side, pid]));
     return {
-      plain: waysInto(scene, plain, started, absences),
-      beside: waysInto(scene, beside, started, absences),
+      plain: waysInto(scene, plain, started),
+      beside: waysInto(scene, beside, started),
       tmux: berthWay(scene, tmux),
       pids: { ...pids, berth: scene.service.pid },
       absences,
@@ -45,27 +45,16 @@ export async function aPeerScene(): Promise<PeerScene> {
   }
 }
 
-/** Starts what there is; returns why the others are absent. */
-async function startAll(scene: Scene, started: Partial<Record<Side, Started>>): Promise<Absences> {
-  const { endpoint } = scene;
-  if (!inPath('docker')) {
-    const why = 'is not measured: there is no `docker` in the PATH';
-    return { client: `the engine's client ${why}`, ttyd: `ttyd ${why}` };
+/** Starts ttyd if it is there; returns why it is absent. */
+async function startAll({ endpoint }: Scene, started: Partial<Record<Side, Started>>): Promise<Absences> {
+  for (const program of ['docker', 'ttyd'])
+    if (!inPath(program)) return { ttyd: `ttyd is not measured: there is no \`${program}\` in the PATH` };
+  try {
+    started.ttyd = await ttyd(endpoint);
+    return {};
+  } catch (error) {
+    return { ttyd: `ttyd is not measured: ${inOneLine((error as Error).message)}` };
   }
-  const absences: Partial<Record<Side, string>> = {};
-  if (!inPath('script'))
-    absences.client = "the engine's client is not measured: there is no `script` in the PATH";
-  if (!inPath('ttyd')) absences.ttyd = 'ttyd is not measured: it is not in the PATH';
-  else
-    await ttyd(endpoint).then(
-      (one) => {
-        started.ttyd = one;
-      },
-      ({ message }: Error) => {
-        absences.ttyd = `ttyd is not measured: ${inOneLine(message)}`;
-      },
-    );
-  return absences;
 }
 
 const inOneLine = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').slice(0, 300);
@@ -77,12 +66,11 @@ async function ttyd(endpoint: string): Promise<Started> {
 
 const berthWay = ({ at }: Scene, { dbId }: Box): Way => ({ by: 'berth', ...at, dbId });
 
-function waysInto(scene: Scene, box: Box, started: Partial<Record<Side, Started>>, absences: Absences): Ways {
+function waysInto(scene: Scene, box: Box, started: Partial<Record<Side, Started>>): Ways {
   const { endpoint } = scene;
   const { runtimeId } = box;
   const ways: Record<Side, Way | undefined> = {
     base: { by: 'base', endpoint, runtimeId },
-    client: absences.client === undefined ? { by: 'client', endpoint, runtimeId } : undefined,
     ttyd: started.ttyd?.way(box),
     berth: berthWay(scene, box),
   };

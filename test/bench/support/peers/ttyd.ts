@@ -6,7 +6,6 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../../support/listen.ts';
 import { listens } from '../ports.ts';
-import { clientCommand } from './lines.ts';
 
 const START_MS = 10_000;
 const POLL_MS = 50;
@@ -30,7 +29,7 @@ export async function startTtyd(endpoint: string): Promise<WebServer> {
     '--debug',
     '1',
   ];
-  return await listening(port, 'ttyd', [...options, ...clientCommand(endpoint)]);
+  return await listening(port, 'ttyd', [...options, 'docker', '-H', endpoint, 'exec', '-it']);
 }
 
 async function listening(port: number, file: string, args: readonly string[]): Promise<WebServer> {
