@@ -278,6 +278,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.same(await claimed(), [], 'deleted again, its time begins anew');
     await age(dbId, WEEK);
     await retention.review(7);
+    t.same(await claimed(), [], 'the day after its condemnation, too');
     await age(dbId, 24);
     t.same(await claimed(), [dbId]);
     t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
