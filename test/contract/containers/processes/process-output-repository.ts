@@ -11,19 +11,19 @@ const EMPTY = { firstKept: 0, data: Buffer.alloc(0) };
 /** Guarantees of copies of output. */
 export async function processOutputRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { processes, processOutputs } = storage.repositories;
-  const aProcess = async () => {
-    const { id: userId } = await storedUser(storage);
-    const { dbId } = await storedContainer(storage, userId);
-    const begun = async () => {
-      const process = { id: randomUUID(), dbId, userId, runtimeId: 'f'.repeat(64), name: 'web' };
-      return (await processes.insert({ ...process, command: ['x'], takesInput: false, terminal: null })).id;
-    };
-    return { userId, begun };
+  const aBox = async (userId: string) => {
+    const { dbId, runtimeId } = await storedContainer(storage, userId);
+    return { userId, dbId, runtimeId: runtimeId ?? '' };
   };
+  const begun = async (box: Awaited<ReturnType<typeof aBox>>): Promise<string> => {
+    const process = { ...box, id: randomUUID(), name: 'web', command: ['x'], terminal: null };
+    return (await processes.insert({ ...process, takesInput: false })).id;
+  };
+  const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
 
   await t.test(`${name}: a copy is replaced until it is whole`, async (t) => {
-    const { userId, begun } = await aProcess();
-    const id = await begun();
+    const userId = await aUserId();
+    const id = await begun(await aBox(userId));
     t.equal(await processOutputs.find(NOBODY), null);
     const store = async (text: string, isWhole: boolean) => {
       const stdout = { firstKept: 7, data: Buffer.from(text) };
@@ -37,30 +37,27 @@ export async function processOutputRepositoryContract(name: string, storage: Sto
   });
 
   await t.test(`${name}: the oldest copies of an owner lose their data`, async (t) => {
-    const { userId, begun } = await aProcess();
+    const box = await aBox(await aUserId());
     const full = { firstKept: 0, data: Buffer.alloc(MAX_STORED_BYTES) };
     const ids: string[] = [];
     for (let count = 0; count < 34; count += 1) {
-      const id = await begun();
+      const id = await begun(box);
       ids.push(id);
-      await processOutputs.store(id, userId, { stdout: full, stderr: full, isWhole: true });
+      await processOutputs.store(id, box.userId, { stdout: full, stderr: full, isWhole: true });
     }
-    const kept = [];
-    for (const id of ids) kept.push(await processOutputs.find(id));
+    const kept = await Promise.all([0, 1, 2, 33].map((at) => processOutputs.find(ids[at] ?? '')));
     const sizes = kept.map((one) => one?.stdout.data.length);
-    t.same(sizes, [0, 0, ...Array(32).fill(MAX_STORED_BYTES)]);
+    t.same(sizes, [0, 0, MAX_STORED_BYTES, MAX_STORED_BYTES]);
     t.match(kept[0], { stdout: { firstKept: MAX_STORED_BYTES }, isWhole: true }, 'and say so');
   });
 
   await t.test(`${name}: each owner is listed, and each process in its turn`, async (t) => {
-    const { id: userId } = await storedUser(storage);
-    const { id: otherId } = await storedUser(storage);
-    const endedIn = async (userId: string, count: number) => {
-      const { dbId, runtimeId } = await storedContainer(storage, userId);
+    const [userId, otherId] = [await aUserId(), await aUserId()];
+    const endedIn = async (ownerId: string, count: number) => {
+      const box = await aBox(ownerId);
       const ids: string[] = [];
-      for (const id of Array.from({ length: count }, () => randomUUID())) {
-        const process = { id, dbId, userId, runtimeId: runtimeId ?? '', name: 'web' };
-        await processes.insert({ ...process, command: ['x'], takesInput: false, terminal: null });
+      for (let n = 0; n < count; n += 1) {
+        const id = await begun(box);
         const state = { kind: 'ended', pid: 7, by: 'exit', exitCode: 0, endedAt: new Date() } as const;
         await processes.advance(id, 'starting', state);
         ids.push(id);
