@@ -101,18 +101,6 @@ t.test('a code is confirmed by a sign-in only, of somebody with an account', asy
   t.same(outcome(await poll()), [400, 'authorization_pending']);
 });
 
-t.test('a login token that is not fresh needs the password', async (t) => {
-  const { service, ada } = await aScene();
-  service.clock.advance(16 * MINUTE_MS);
-  const renewed = await refresh(service, ada);
-  const late = { token: renewed.json().token as string };
-  const { user_code } = (await from(service)(START, { machine: 'x' })).json();
-  const approve = (more: object) => as(service, late)('POST', `${START}/approve`, { user_code, ...more });
-  t.same(outcome(await approve({})), [403, 'confirmation_required']);
-  t.same(outcome(await approve({ password: 'wrong' })), [403, 'wrong_password']);
-  t.equal((await approve({ password: 'correct horse battery' })).statusCode, 200);
-});
-
 t.test('polling too fast is refused, and takes no answer away', async (t) => {
   const { service, ada, started, program, poll, confirm } = await aScene();
   t.same(outcome(await poll()), [400, 'authorization_pending']);

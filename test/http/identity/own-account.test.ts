@@ -193,6 +193,10 @@ const CHANGES: Readonly<Record<string, (service: InTime, who: Person, given: obj
     const code = codeAt(secret, service.clock.now());
     return await as(service, who)('POST', '/api/me/mfa/confirm', { code, ...given });
   },
+  'approving the sign-in of a program': async (service, who, given) => {
+    const { user_code } = (await from(service)('/api/auth/device', { machine: 'x' })).json();
+    return await as(service, who)('POST', '/api/auth/device/approve', { user_code, ...given });
+  },
 };
 type Answer = Awaited<ReturnType<ReturnType<typeof as>>>;
 
