@@ -19,7 +19,7 @@ import {
   type Mounted,
   WORKSPACE,
 } from '../volumes/container-volumes.ts';
-import { dockerVolumeCopies, type EngineVolumeParts, unpause } from '../volumes/volume-copies.ts';
+import { type DockerParts, dockerVolumeCopies, unpause } from '../volumes/volume-copies.ts';
 import { dockerDisk } from './container-disk.ts';
 import { dockerObserver } from './container-observer.ts';
 import { createOrAdopt, inspect } from './create-container.ts';
@@ -51,10 +51,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   };
 }
 
-function lifecycle(
-  { calls, own, volumes }: EngineVolumeParts,
-  settings: DockerRuntimeSettings,
-): ContainerRuntime {
+function lifecycle({ calls, own, volumes }: DockerParts, settings: DockerRuntimeSettings): ContainerRuntime {
   const { node, kill = null } = settings;
   const known = async (handle: RuntimeHandle) => await inspect(calls, fullId(handle.runtimeId));
   /** Containers made or started here: their volume never changes, and a stopping engine answers slowly. */
@@ -117,7 +114,7 @@ function lifecycle(
 
 /** Returns false when the container is gone. */
 async function stopAndUnmount(
-  { calls, volumes }: Pick<EngineVolumeParts, 'calls' | 'volumes'>,
+  { calls, volumes }: Pick<DockerParts, 'calls' | 'volumes'>,
   container: Docker.Container,
   graceSeconds: number,
   asking: Promise<Mounted | null>,

@@ -11,7 +11,7 @@ import { type DiskSettings, type Volumes, volumeOf } from './container-volumes.t
 /** Longer than copying the largest volume takes. */
 const COPY_SECONDS = 1800;
 
-export type EngineVolumeParts = {
+export type DockerParts = {
   readonly calls: EngineCalls;
   readonly own: Ownership;
   readonly volumes: Volumes;
@@ -19,7 +19,7 @@ export type EngineVolumeParts = {
 
 /** Pauses containers and copies volumes, on one Docker engine. */
 export const dockerVolumeCopies = (
-  { calls, own, volumes }: EngineVolumeParts,
+  { calls, own, volumes }: DockerParts,
   disk: DiskSettings,
   instanceId: string,
 ): VolumeCopies => ({

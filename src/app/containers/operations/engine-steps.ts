@@ -48,7 +48,7 @@ export async function performInEngine(
   step: EngineStep,
   upSinceMs = performance.now(),
 ): Promise<Performed> {
-  const { runtime, terminals } = deps;
+  const { runtime } = deps;
   switch (step.do) {
     case 'measure_old':
       // Then only the volume is kept, which users of such an engine know.
@@ -92,15 +92,21 @@ export async function performInEngine(
       await verify(deps, await handleOf(deps, operation, container, 'fresh'), upSinceMs);
       return unchanged({ verified: true });
     case 'remove':
-      await runtime.remove(await handleOf(deps, operation, container, step.which));
-      if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
-      return {
-        progress: step.which === 'fresh' ? { freshRuntimeId: null } : {},
-        shown: { [step.which]: 'gone' },
-      };
+      return await remove(deps, operation, container, step.which);
     default:
       return unreachable(step);
   }
+}
+
+async function remove(
+  deps: OperationDeps,
+  operation: StoredOperation,
+  container: Container,
+  which: 'old' | 'fresh',
+): Promise<Performed> {
+  await deps.runtime.remove(await handleOf(deps, operation, container, which));
+  if (operation.kind === 'delete') deps.terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
+  return { progress: which === 'fresh' ? { freshRuntimeId: null } : {}, shown: { [which]: 'gone' } };
 }
 
 async function stopOld(
