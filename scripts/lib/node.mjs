@@ -7,9 +7,9 @@ const WANTED_MAJOR = 22;
 /**
  * The Node.js for Berth and its tools: the one among the dependencies, else the present one if new enough.
  * @param {string} root
- * @param {string} version
  */
-export function modernNode(root, version = process.versions.node) {
+export function modernNode(root) {
+  const version = process.versions.node;
   const bundled = path.join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
   if (existsSync(bundled)) return bundled;
   if (Number.parseInt(version, 10) >= WANTED_MAJOR) return process.execPath;

@@ -10,6 +10,8 @@ const MAX_APART_MS = 60_000;
 const APART_MS = 300;
 const AT_A_TIME = 16;
 
+const ROOT = '/sys/fs/cgroup';
+
 /** A container's processor time so far, and its memory without caches that the kernel can reclaim. */
 type Reading = { readonly cpuMicroseconds: number; readonly memoryBytes: number };
 type Sample = { readonly atMs: number; readonly readings: ReadonlyMap<string, Reading> };
@@ -18,18 +20,15 @@ type Sample = { readonly atMs: number; readonly readings: ReadonlyMap<string, Re
  * What an installation's running containers use, by runtime id, read from their control groups: a few small files for each,
  * no call of the engine. null where this machine has no such groups.
  */
-export function containerLoads(
-  group: string,
-  root = '/sys/fs/cgroup',
-): () => Promise<ReadonlyMap<string, LoadNow> | null> {
+export function containerLoads(group: string): () => Promise<ReadonlyMap<string, LoadNow> | null> {
   let last: Sample | null = null;
   return async () => {
     const elapsedMs = last === null ? Number.POSITIVE_INFINITY : performance.now() - last.atMs;
     const isUseful = elapsedMs >= MIN_APART_MS && elapsedMs <= MAX_APART_MS;
-    const before = isUseful ? last : await sampleOf(group, root);
+    const before = isUseful ? last : await sampleOf(group);
     if (before === null) return null;
     if (!isUseful) await delay(APART_MS);
-    const now = await sampleOf(group, root);
+    const now = await sampleOf(group);
     last = now;
     return now === null ? null : loadsBetween(before, now);
   };
@@ -44,8 +43,8 @@ const loadsBetween = (before: Sample, now: Sample): ReadonlyMap<string, LoadNow>
     }),
   );
 
-async function sampleOf(group: string, root: string): Promise<Sample | null> {
-  const folders = await foldersOf(group, root);
+async function sampleOf(group: string): Promise<Sample | null> {
+  const folders = await foldersOf(group);
   if (folders === null) return null;
   const readings = new Map<string, Reading>();
   const atMs = performance.now();
@@ -63,21 +62,21 @@ type Folders = {
 };
 
 /** Of version 1, with a tree for each controller, or of version 2, with one tree. */
-async function foldersOf(group: string, root: string): Promise<Folders | null> {
+async function foldersOf(group: string): Promise<Folders | null> {
   const slice = `${group.split('-')[0]}.slice/${group}.slice`;
   for (const inside of [group, slice]) {
-    const one = await readdir(`${root}/memory/${inside}`).catch(() => null);
-    if (one !== null) return { names: one, read: (name) => readFirst(root, `${inside}/${name}`) };
-    const two = await readdir(`${root}/${inside}`).catch(() => null);
-    if (two !== null) return { names: two, read: (name) => readSecond(`${root}/${inside}/${name}`) };
+    const one = await readdir(`${ROOT}/memory/${inside}`).catch(() => null);
+    if (one !== null) return { names: one, read: (name) => readFirst(`${inside}/${name}`) };
+    const two = await readdir(`${ROOT}/${inside}`).catch(() => null);
+    if (two !== null) return { names: two, read: (name) => readSecond(`${ROOT}/${inside}/${name}`) };
   }
   return null;
 }
 
-async function readFirst(root: string, folder: string): Promise<Reading | null> {
+async function readFirst(folder: string): Promise<Reading | null> {
   const [memory, statistics, nanoseconds] = await Promise.all(
     ['memory/{}/memory.usage_in_bytes', 'memory/{}/memory.stat', 'cpuacct/{}/cpuacct.usage'].map((file) =>
-      readText(`${root}/${file.replace('{}', folder)}`),
+      readText(`${ROOT}/${file.replace('{}', folder)}`),
     ),
   );
   if (memory == null || nanoseconds == null) return null;

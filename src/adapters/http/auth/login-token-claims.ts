@@ -31,11 +31,10 @@ export type Claims = { readonly userId: string; readonly sessionId: string; read
 export function readClaims(
   payload: unknown,
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
-  nowMs = Date.now(),
 ): Claims | null {
   if (!isPayload(Payload, payload)) return null;
   const { iss, aud, sub, sid, iat, exp } = payload;
-  const nowSeconds = nowMs / 1000;
+  const nowSeconds = Date.now() / 1000;
   const isInForce = iat <= nowSeconds + LEEWAY_SECONDS && nowSeconds < exp;
   const isLifeAllowed = exp > iat && exp - iat <= LOGIN_TOKEN_MINUTES * 60;
   if (iss !== issuer || aud !== audience || !isInForce || !isLifeAllowed) return null;

@@ -4,13 +4,8 @@ import { type CloseReason, encodeClose, type Line, SILENT_LINE_MS } from '../../
 /** How long the peer may take to answer a close. */
 const ANSWER_WITHIN_MS = 500;
 
-export type LineLimits = {
-  /** How long the peer may take nothing while something waits for it. */
-  readonly stalledMs: number;
-  /** How long the peer, which pings, may send nothing. */
-  readonly silentMs: number;
-};
-const LIMITS: LineLimits = { stalledMs: 60_000, silentMs: SILENT_LINE_MS };
+/** How long the peer may take nothing while something waits for it. */
+const STALLED_MS = 60_000;
 
 const CODES: { readonly [R in CloseReason]: number } = {
   ended: 1000,
@@ -29,22 +24,18 @@ export type SocketLine = Line & {
 };
 
 /** `drained`: the socket has room for more. A peer that takes nothing, or says nothing, for too long is cut off. */
-export function socketLine(
-  socket: WebSocket,
-  drained: () => void,
-  { stalledMs, silentMs }: LineLimits = LIMITS,
-): SocketLine {
+export function socketLine(socket: WebSocket, drained: () => void): SocketLine {
   let stalled: NodeJS.Timeout | undefined;
   let silent: NodeJS.Timeout | undefined;
   const heard = (): void => {
     clearTimeout(silent);
-    silent = setTimeout(() => socket.terminate(), silentMs);
+    silent = setTimeout(() => socket.terminate(), SILENT_LINE_MS);
   };
   heard();
   socket.on('message', heard);
   const sent = (): void => {
     clearTimeout(stalled);
-    stalled = socket.bufferedAmount > 0 ? setTimeout(() => socket.terminate(), stalledMs) : undefined;
+    stalled = socket.bufferedAmount > 0 ? setTimeout(() => socket.terminate(), STALLED_MS) : undefined;
     drained();
   };
   socket.once('close', () => {
@@ -57,7 +48,7 @@ export function socketLine(
     },
     send(message) {
       if (socket.readyState !== socket.OPEN) return;
-      stalled ??= setTimeout(() => socket.terminate(), stalledMs);
+      stalled ??= setTimeout(() => socket.terminate(), STALLED_MS);
       socket.send(message, sent);
     },
     close(reason) {

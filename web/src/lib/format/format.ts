@@ -39,8 +39,7 @@ export function within(iso: string, now: Date): string {
   return step === undefined ? 'within a minute' : `in ${Math.round(seconds / step[0])} ${step[1]}`;
 }
 
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
+export const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
 /** A length of time as a clock shows it: `0:07`, `1:02:03`. */
 export function clockTime(ms: number): string {

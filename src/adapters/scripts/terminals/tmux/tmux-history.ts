@@ -55,11 +55,14 @@ function newest(lines: string, maxJsonBytes: number): string {
  * Output that fills a terminal's scrollback with a session's history and leaves its screen for the next drawing: cursor
  * and colours are unchanged, and nothing is shown until that drawing is complete.
  */
-export function asScrollback(lines: Buffer, rows: number, maxBytes = HISTORY_BYTES): Buffer {
+export function asScrollback(lines: Buffer, rows: number): Buffer {
   const begin = `${ESC}[?2026h${ESC}7${ESC}[r${ESC}[m${ESC})0${ESC}[H${ESC}[2J${ESC}[3J`;
   // This many line feeds after the last line push off what is written, and none of the rows below.
   const end = `${ESC}[m${'\n'.repeat(rows)}${ESC}8`;
-  const text = wholeLines(lines, maxBytes).toString('latin1').replace(/\n$/, '').replaceAll('\n', '\r\n');
+  const text = wholeLines(lines, HISTORY_BYTES)
+    .toString('latin1')
+    .replace(/\n$/, '')
+    .replaceAll('\n', '\r\n');
   return Buffer.from(begin + text + end, 'latin1');
 }
 
