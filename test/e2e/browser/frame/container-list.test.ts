@@ -98,7 +98,7 @@ t.test('a row shows what its container uses, and that a program was ended for me
   let memoryKills = 0;
   const load = async () => {
     const figures = { cpuMillicores: 40, memoryBytes: 100 * 1_048_576, pids: 9 };
-    return { ...figures, memoryKills, at: new Date() };
+    return { ...figures, memoryKills, at: clock.now() };
   };
   const paged = await aPagedService(t, { ...base, insight: { ...base.insight, load } });
   await paged.container(await anAdmin(paged.service), 'calm-bay');
