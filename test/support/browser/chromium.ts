@@ -14,6 +14,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // a page lives for seconds, so optimizing its code and collecting garbage on several threads takes more than it saves
+  '--js-flags=--no-opt --no-maglev --single-threaded-gc',
 ];
 const LAUNCHER = path.join(import.meta.dirname, 'launch-chromium.pl');
 
