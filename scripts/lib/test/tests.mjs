@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { capture, watched } from '../command.mjs';
 import { modernNode, toolEnvironment } from '../node.mjs';
-import { readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
+import { sharingCompiled } from './compiled.mjs';
+import { cacheFolder, readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
 import { runUnit } from './run-unit.mjs';
 import { workThrough } from './schedule.mjs';
 import { unitsOf } from './units.mjs';
@@ -141,13 +142,12 @@ async function support(root, name, print) {
 }
 
 /**
- * The processes share compiled code.
  * @param {string} root
  * @returns {NodeJS.ProcessEnv}
  */
 const testEnvironment = (root) => ({
   ...toolEnvironment(root),
-  NODE_COMPILE_CACHE: path.join(root, '.tap', 'compile-cache'),
+  ...sharingCompiled(root, cacheFolder()),
   TEST_RUN: `${process.pid}`,
 });
 
