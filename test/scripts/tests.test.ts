@@ -208,11 +208,18 @@ t.test('what a test file imports says what it needs', async (t) => {
   t.same(['pure', 'database', 'browser'].map(kind), ['pure', 'database', 'engine']);
 });
 
-t.test('files of a folder share a process until they take too long, and the longest begins', async (t) => {
-  const root = aFolder(t);
+t.test('files share a process until they take too long, and the longest begins', async (t) => {
+  const root = aFolderOf(t, {
+    'test/e2e/one.test.ts': asks('engine'),
+    'test/e2e/two.test.ts': asks('engine'),
+    'test/faults/one.test.ts': asks('engine'),
+  });
   const seconds = new Map([
+    ['test/e2e/one.test.ts', 40],
+    ['test/e2e/two.test.ts', 30],
+    ['test/faults/one.test.ts', 10],
     ['test/http/a.test.ts', 8],
-    ['test/http/b.test.ts', 10],
+    ['test/http/b.test.ts', 20],
     ['test/http/c.test.ts', 4],
     ['test/http/property.test.ts', 1],
     ['test/web/a.test.ts', 16],
@@ -220,7 +227,7 @@ t.test('files of a folder share a process until they take too long, and the long
   const units = unitsOf(root, [...seconds.keys(), 'test/web/new.test.ts'], seconds);
   t.same(
     units.map(({ files }) => files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(' ')),
-    ['http/a http/b', 'web/a web/new', 'http/c', 'http/property'],
+    ['e2e/one e2e/two', 'http/a http/b', 'http/c web/a web/new', 'faults/one', 'http/property'],
   );
 });
 
@@ -230,7 +237,7 @@ t.test('a process runs a part of the pure files, however slow the machine was', 
     const seconds = new Map(Array.from({ length: 60 }, (_, n) => [`test/http/${n + 10}.test.ts`, each]));
     return unitsOf(root, [...seconds.keys()], seconds).length;
   };
-  t.same([0.3, 4, 40].map(processes), [1, 12, 12]);
+  t.same([0.3, 4, 40].map(processes), [1, 6, 6]);
 });
 
 /** Runs units whose ends the test controls; reports what runs. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { kindOf } from './needs.mjs';
 
 /**
- * The work of one test process: files of one kind and one folder of `test`, in turn.
+ * The work of one test process: files of one kind, in turn, and of one folder of `test` if they need an engine.
  * @typedef {import('./needs.mjs').Kind} Kind
  * @typedef {{ name: string, files: readonly string[], kind: Kind, seconds: number }} Unit
  * @typedef {ReadonlyMap<string, number>} Seconds How long each file took the last time.
@@ -40,10 +40,13 @@ const LONG_SECONDS = new Map([
   ['adapters/docker/terminals/tools', 30],
 ]);
 
-/** Files share a process up to this total: small enough that the last process does not delay the run. */
-const SHARED_SECONDS = { pure: 20, database: 20, engine: 120 };
+/**
+ * Files share a process up to this total: small enough that the last process does not delay the run, and large because
+ * each process loads 2,000 modules, for 1.5 seconds.
+ */
+const SHARED_SECONDS = { pure: 30, database: 60, engine: 120 };
 /** On a busy machine all files take longer; a process still gets this share of the pure ones. */
-const PURE_PART = 1 / 12;
+const PURE_PART = 1 / 6;
 
 /**
  * All test files of a checkout, by name. `.long.test.ts` marks deliberately long ones. Those of real clusters have
@@ -82,13 +85,13 @@ export function unitsOf(root, files, seconds = new Map()) {
   const single = files.map((file) => unitOf(root, file, seconds));
   const shared = { ...SHARED_SECONDS, pure: pureShare(single) };
   for (const one of single) {
-    const folder = `${one.kind} ${one.name.split('/')[0]}`;
-    const last = ALONE.has(one.name) ? undefined : open.get(folder);
+    const group = one.kind === 'engine' ? `engine ${one.name.split('/')[0]}` : one.kind;
+    const last = ALONE.has(one.name) ? undefined : open.get(group);
     const hasRoom = last !== undefined && last.seconds + one.seconds <= shared[one.kind];
     const unit = hasRoom ? joined(last, one) : one;
     if (hasRoom) units.splice(units.indexOf(last), 1);
     units.push(unit);
-    if (!ALONE.has(one.name)) open.set(folder, unit);
+    if (!ALONE.has(one.name)) open.set(group, unit);
   }
   return units.sort((a, b) => b.seconds - a.seconds);
 }
