@@ -76,12 +76,11 @@ type IconButtonProps = {
   readonly label: string;
   readonly onClick: (event: MouseEvent) => void;
   readonly disabled?: boolean;
-  readonly pressed?: boolean;
   /** Why it does nothing, as a tooltip. It can still be focused, so that the reason can be read. */
   readonly unavailable?: string | undefined;
 };
 
-export function IconButton({ icon, label, onClick, disabled, pressed, unavailable }: IconButtonProps) {
+export function IconButton({ icon, label, onClick, disabled, unavailable }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -91,7 +90,6 @@ export function IconButton({ icon, label, onClick, disabled, pressed, unavailabl
       onClick={unavailable === undefined ? onClick : undefined}
       disabled={disabled}
       aria-disabled={unavailable !== undefined || undefined}
-      aria-pressed={pressed}
     >
       <Icon name={icon} size={18} />
     </button>

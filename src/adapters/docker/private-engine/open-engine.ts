@@ -42,8 +42,6 @@ export type EngineSettings = {
   readonly log: Log;
   /** Aborts the search, which throws and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
-  /** The private engine survives `stop`. */
-  readonly keepRunning?: boolean;
 };
 
 type Stoppable = {
@@ -196,7 +194,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
         await startPrivateEngine(at, pool, engine.remapped, progress);
       },
       stop: async () => {
-        if (!engine.shared && settings.keepRunning !== true) await stopPrivateEngine(at, engine.docker, log);
+        if (!engine.shared) await stopPrivateEngine(at, engine.docker, log);
       },
     };
   } catch (error) {
