@@ -1,5 +1,5 @@
 /**
- * Berth's terminals beside ttyd's and the engine's bare stream, in the same
+ * Berth's terminals beside ttyd's, wetty's, the engine's own client's and the engine's bare stream, in the same
  * containers and taking turns. Arguments: sections (`open`, `echo`, `output`), all by default, `rounds=9`, `mb=300`,
  * `keys=200`.
  */

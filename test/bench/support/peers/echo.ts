@@ -3,12 +3,12 @@ import { quantile } from '../load.ts';
 import type { Row, Side } from '../report/rows.ts';
 import { startProgram } from '../servers.ts';
 import { answerKeys, type } from '../terminals/echo.ts';
-import { type Line, promptOf } from '../terminals/scene.ts';
-import { connect, type Way, type Ways } from './lines.ts';
+import { promptOf } from '../terminals/scene.ts';
+import { connect, type PeerLine, type Way, type Ways } from './lines.ts';
 import type { PeerScene } from './scene.ts';
 import { each, takeTurns } from './turns.ts';
 
-type Typist = { readonly line: Line; readonly flood: Awaited<ReturnType<typeof aFlood>> };
+type Typist = { readonly line: PeerLine; readonly flood: Awaited<ReturnType<typeof aFlood>> };
 
 export async function echoRows(
   { plain, beside }: PeerScene,

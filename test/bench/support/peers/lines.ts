@@ -1,31 +1,39 @@
 /** A terminal over each peer, as a line. What a way holds can be sent to another process. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { WebSocket } from 'ws';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import type { Side } from '../report/rows.ts';
 import { type Line, lineOf, serviceLine } from '../terminals/scene.ts';
+import { ttydLine, wettyLine } from './web-lines.ts';
 
 export type Way =
-  | { readonly by: 'base'; readonly endpoint: string; readonly runtimeId: string }
+  | { readonly by: 'base' | 'client'; readonly endpoint: string; readonly runtimeId: string }
   | { readonly by: 'ttyd'; readonly port: number; readonly runtimeId: string }
+  | { readonly by: 'wetty'; readonly port: number; readonly folder: string; readonly runtimeId: string }
   | { readonly by: 'berth'; readonly address: string; readonly token: string; readonly dbId: string };
 export type Ways = Readonly<Partial<Record<Side, Way>>>;
 
+/** `pid`: of a program that serves only this line. */
+export type PeerLine = Line & { readonly pid?: number };
 export type Take = (chunk: Buffer) => void;
 
 const SHELL = ['/bin/bash', '-l'];
 const LEAVE_MS = 1_000;
 
 /** A new terminal whose output goes to `take` from the first byte on. */
-export async function connect(way: Way, pane: string, take: Take): Promise<Line> {
+export async function connect(way: Way, pane: string, take: Take): Promise<PeerLine> {
   switch (way.by) {
     case 'base':
       return await bareLine(way.endpoint, way.runtimeId, take);
+    case 'client':
+      return clientLine(way.endpoint, way.runtimeId, take);
     case 'ttyd':
       return await ttydLine(way.port, [way.runtimeId, ...SHELL], take);
+    case 'wetty':
+      return await wettyLine(way, take);
     case 'berth':
       return await serviceLine(way, way.dbId, pane, take);
   }
@@ -44,7 +52,7 @@ async function dockerOf(endpoint: string): Promise<Docker> {
   return answer.docker;
 }
 
-async function bareLine(endpoint: string, runtimeId: string, first: Take): Promise<Line> {
+async function bareLine(endpoint: string, runtimeId: string, first: Take): Promise<PeerLine> {
   const docker = await dockerOf(endpoint);
   const exec = await docker.getContainer(runtimeId).exec({
     Cmd: SHELL,
@@ -72,33 +80,40 @@ async function bareLine(endpoint: string, runtimeId: string, first: Take): Promi
   });
 }
 
-// ttyd: a WebSocket whose messages begin with a character for their kind.
+// The engine's own client, under a pseudoterminal of `script`.
 
-/** For the shell to end: a client that goes leaves it in the container. */
-const TTYD_LEAVES_MS = 300;
-const [OUTPUT, INPUT] = ['0'.charCodeAt(0), '0'];
+export const clientCommand = (endpoint: string): readonly string[] => [
+  'docker',
+  '-H',
+  endpoint,
+  'exec',
+  '-it',
+];
 
-/** `args` follow the server's command. */
-async function ttydLine(port: number, args: readonly string[], first: Take): Promise<Line> {
-  const query = args.map((arg) => `arg=${encodeURIComponent(arg)}`).join('&');
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?${query}`, ['tty'], { perMessageDeflate: false });
-  let take = first;
-  socket.on('message', (data: Buffer) => {
-    if (data[0] === OUTPUT) take(data.subarray(1));
+function clientLine(endpoint: string, runtimeId: string, first: Take): PeerLine {
+  const command = [...clientCommand(endpoint), runtimeId, ...SHELL].join(' ');
+  const child = spawn('script', ['-qfc', `exec ${command}`, '/dev/null'], {
+    env: { ...process.env, TERM: 'xterm-256color', SHELL: '/bin/sh' },
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
-  await once(socket, 'open');
-  socket.send(JSON.stringify({ AuthToken: '', columns: 80, rows: 24 }));
-  const write = (text: string): void => socket.send(Buffer.from(INPUT + text));
-  return lineOf({
-    write,
+  const ended = once(child, 'exit').catch(() => undefined);
+  // A client that has ended takes no more input; its missing output shows.
+  child.stdin.on('error', () => undefined);
+  let take = first;
+  child.stdout.on('data', (chunk: Buffer) => take(chunk));
+  const line = lineOf({
+    write: (text) => child.stdin.write(text),
     read: (next) => {
       take = next;
     },
-    stopReading: () => socket.pause(),
+    stopReading: () => child.stdout.pause(),
     async close() {
-      if (socket.readyState === socket.OPEN) write('exit\r');
-      await delay(TTYD_LEAVES_MS);
-      socket.terminate();
+      child.stdin.write('exit\r');
+      await Promise.race([ended, delay(LEAVE_MS)]);
+      // Its client is hung up on.
+      child.kill('SIGKILL');
+      await ended;
     },
   });
+  return { ...line, ...(child.pid === undefined ? {} : { pid: child.pid }) };
 }

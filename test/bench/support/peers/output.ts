@@ -3,8 +3,8 @@ import { median } from '../load.ts';
 import { treeUsedMs, usedMs } from '../processor-time.ts';
 import type { Row, Side } from '../report/rows.ts';
 import { OUTPUT_LINE_BYTES, prepareOutput, runOutput } from '../terminals/output.ts';
-import { type Line, promptOf } from '../terminals/scene.ts';
-import { connect, type Way } from './lines.ts';
+import { promptOf } from '../terminals/scene.ts';
+import { connect, type PeerLine, type Way } from './lines.ts';
 import type { PeerScene } from './scene.ts';
 import { each, type Taken, takeTurns } from './turns.ts';
 
@@ -24,13 +24,13 @@ export async function outputRows(
   const sides = Object.keys(scene.plain) as Side[];
   const lineCount = Math.ceil((megabytes * 1e6) / OUTPUT_LINE_BYTES);
   const gigabytes = (lineCount * OUTPUT_LINE_BYTES) / 1e9;
-  const lines: Partial<Record<Side, Line>> = {};
+  const lines: Partial<Record<Side, PeerLine>> = {};
   try {
     for (const side of sides)
       lines[side] = await promptOf(await connect(scene.plain[side] as Way, 'output', () => undefined));
-    await prepareOutput(Object.values(lines)[0] as Line, lineCount);
+    await prepareOutput(Object.values(lines)[0] as PeerLine, lineCount);
     const taken = await takeTurns(sides, rounds, (side, round) =>
-      oneRun(lines[side] as Line, scene.pids[side], round),
+      oneRun(lines[side] as PeerLine, scene.pids[side], round),
     );
     return rowsOf(taken, gigabytes);
   } finally {
@@ -38,13 +38,21 @@ export async function outputRows(
   }
 }
 
-/** `server`: undefined for a side without a process of its own. */
-async function oneRun(line: Line, server: number | undefined, round: number): Promise<Run> {
-  const used = () => (server === undefined ? null : [usedMs(server), treeUsedMs(server)]);
-  const before = used();
+async function oneRun(line: PeerLine, server: number | undefined, round: number): Promise<Run> {
+  // The engine's client is one process for each terminal.
+  const all = server ?? line.pid;
+  const used = (): readonly number[] => [
+    server === undefined ? 0 : usedMs(server),
+    all === undefined ? 0 : treeUsedMs(all),
+  ];
+  const [serverBefore = 0, servingBefore = 0] = used();
   const { seconds } = await runOutput(line, round);
-  const [serverMs = null, servingMs = null] = used()?.map((after, at) => after - (before?.[at] ?? 0)) ?? [];
-  return { seconds, serverMs, servingMs };
+  const [serverAfter = 0, servingAfter = 0] = used();
+  return {
+    seconds,
+    serverMs: server === undefined ? null : serverAfter - serverBefore,
+    servingMs: all === undefined ? null : servingAfter - servingBefore,
+  };
 }
 
 /** Seconds of processor time for a gigabyte, of the sides that have such a process. */

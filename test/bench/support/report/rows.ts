@@ -1,7 +1,7 @@
 /** The results of any bench, as rows of one table. */
 
 /** `base`: the bare layer below, whichever the row names. */
-export const SIDES = ['base', 'ttyd', 'berth'] as const;
+export const SIDES = ['base', 'client', 'ttyd', 'wetty', 'berth'] as const;
 export type Side = (typeof SIDES)[number];
 
 /** What Berth's value may be at most, or must be at least, as a multiple of a side's. */
@@ -24,7 +24,9 @@ export type Absences = Readonly<Partial<Record<Side, string>>>;
 
 const HEADS: Readonly<Record<Side, string>> = {
   base: 'base',
+  client: "engine's client",
   ttyd: 'ttyd',
+  wetty: 'wetty',
   berth: 'Berth',
 };
 
