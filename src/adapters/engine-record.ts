@@ -23,8 +23,12 @@ export async function readRecords(at: Layout): Promise<readonly Recorded[]> {
   }
 }
 
-/** By which people name a recorded engine: its id, or else its address. */
+/** The name people use for a recorded engine: its id, or else its address. */
 export const nameOfEngine = ({ id, endpoint }: RecordedElsewhere): string => id ?? endpoint;
+
+/** The known ids of the recorded engines of a kind. */
+export const idsOf = (records: readonly Recorded[], kind: RecordedElsewhere['kind']): readonly string[] =>
+  records.flatMap((each) => (each.kind === kind && each.id !== undefined ? [each.id] : []));
 
 /** Adds an engine to the record. Throws when it cannot be written. */
 export async function addRecord(dataDir: string, used: Recorded): Promise<void> {

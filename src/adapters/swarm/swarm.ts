@@ -18,6 +18,8 @@ import { type NodeVolumes, nodeVolumes } from './volumes/node-volumes.ts';
 
 export type SwarmSettings = {
   readonly instanceId: string;
+  /** Of the swarm itself; absent when any will do. */
+  readonly swarmId?: string;
   /** This swarm's name in handles. */
   readonly node: string;
   readonly addresses: NodeAddresses;
@@ -48,8 +50,8 @@ export type Swarm = {
 
 /** Opens no connection yet. `docker`: a manager of the swarm. */
 export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
-  const { instanceId, disk } = settings;
-  const manager = swarmManager(docker);
+  const { instanceId, disk, swarmId } = settings;
+  const manager = swarmManager(docker, swarmId === undefined ? null : [swarmId]);
   const nodes = swarmNodes(manager, settings.addresses, settings.toolsImage);
   const records = containerRecords(manager, instanceId);
   const networks = nodeNetworks(manager, nodes, settings);

@@ -139,7 +139,8 @@ function back(operation: Operation, { old, fresh }: Facts): Step {
   // What ends would soon not run: the engine starts it once it has ended.
   const isDown = old !== 'running' && old !== 'gone';
   const mustRun = (kind === 'update' || kind === 'transfer') && before.state === 'running';
-  if (mustRun && isDown) return start('old');
+  // A node in maintenance starts nothing, and may stay so for days.
+  if (mustRun && isDown && old !== 'in_maintenance') return start('old');
   return { do: 'put_back' };
 }
 

@@ -12,7 +12,7 @@ import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 const addressOf = ({ address: { host, port } }: StandIn): string => `tcp://${host}:${port}`;
 
 /** Uses a swarm by its managers. */
-async function use(t: Test, managers: readonly string[], dataDir: string) {
+async function use(t: Test, managers: readonly string[], dataDir: string, baseImage: string | null = null) {
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
     BERTH_DATA_DIR: dataDir,
@@ -22,6 +22,7 @@ async function use(t: Test, managers: readonly string[], dataDir: string) {
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
   const say = (...words: readonly unknown[]): void => void said.push(String(words.at(-1)));
+  const ending = new AbortController();
   let stop = async (): Promise<void> => {};
   const used = await useSwarm(
     (given) => {
@@ -30,16 +31,19 @@ async function use(t: Test, managers: readonly string[], dataDir: string) {
     {
       config: read.config,
       log: { info: say, warn: say, error: say },
-      signal: new AbortController().signal,
+      signal: ending.signal,
       instanceId: 'an-installation',
-      baseImage: null,
+      baseImage,
       isPausing: async () => false,
       metrics: { watch: () => {}, engineWaited: () => {} },
       onHint: () => {},
       againMs: 10,
     },
   );
-  t.teardown(() => stop());
+  t.teardown(() => {
+    ending.abort();
+    return stop();
+  });
   return { ...used, said };
 }
 
@@ -121,3 +125,47 @@ t.test(
     t.same(await runtime.list(), [], 'by the first one again');
   },
 );
+
+t.test(
+  'a manager that is now in another swarm is not used, and the containers are not taken for gone',
+  async (t) => {
+    const [one, two] = [await standInSwarm(t), await standInSwarm(t)];
+    const dataDir = aFolder(t);
+    const { parts, runtime, said } = await use(t, [one, two].map(addressOf), dataDir);
+    const usesNow = (manager: StandIn) =>
+      eventually(
+        () => parts.engine.detail,
+        (detail) => detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`),
+      );
+    await usesNow(one);
+    one.behaviour.swarmId = 'a-new-one';
+    await usesNow(two);
+    const again = await use(t, [one, two].map(addressOf), dataDir);
+    t.match(
+      again.said.join(),
+      `the manager at ${addressOf(one)} is left out: OtherSwarm: the manager is now`,
+    );
+    t.match(again.parts.engine, { detail: `Swarm at ${addressOf(two)}` }, 'nor at a start');
+
+    two.behaviour.swarmId = 'a-new-one';
+    await t.rejects(runtime.list(), { name: 'OtherSwarm' });
+    await t.rejects(runtime.find('a-container', 1), { name: 'OtherSwarm' });
+    await eventually(
+      () => parts.engine,
+      ({ mend }) => mend === 'see the log, and docs/swarm.md#more-than-one-manager',
+    );
+    t.match(said.join(), 'is not usable');
+    t.match(await readRecords(layoutOf(dataDir)), [{ id: `swarm-${one.nodeId}` }]);
+  },
+);
+
+t.test('a manager that answers, but cannot be prepared, holds up no other', async (t) => {
+  const [one, two] = [await standInSwarm(t), await standInSwarm(t)];
+  one.behaviour.refusesNetworks = true;
+  two.behaviour.missingImage = 'an-image';
+  const { parts } = await use(t, [one, two].map(addressOf), aFolder(t), 'an-image');
+  await eventually(
+    () => parts.engine.detail,
+    (detail) => detail.startsWith(`Swarm at ${addressOf(two)}`),
+  );
+});

@@ -7,6 +7,7 @@ import {
   addRecord,
   otherCluster,
   type Recorded,
+  type RecordedElsewhere,
   readRecords,
   recordUse,
 } from '../../../src/adapters/engine-record.ts';
@@ -75,7 +76,8 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   const asked = async (
     BERTH_ENGINE: string,
     DOCKER_HOST: string | null,
-    records: readonly Recorded[],
+    kept: readonly Recorded[],
+    forgotten: readonly RecordedElsewhere[] = [],
   ): Promise<readonly unknown[]> => {
     const read = readConfig({
       BERTH_ENGINE,
@@ -84,7 +86,11 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const found = await usedEngines(read.config, records, { id: 'an-installation', defaultImage: null });
+    const found = await usedEngines(
+      read.config,
+      { kept, forgotten },
+      { id: 'an-installation', defaultImage: null },
+    );
     return found.map(({ name, leftovers: { volumes } }) => [name, volumes]);
   };
   const [OF_SWARM, OF_ENGINE] = [
@@ -97,14 +103,33 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   t.same(await asked('auto', two.endpoint, [external]), [OF_ENGINE]);
   t.same(await asked('auto', two.endpoint, []), [['the engine', 0]]);
   t.same(await asked('kubernetes', NOWHERE, [kubernetes]), [], 'an unrelated Docker is not looked for');
-  await t.rejects(asked('swarm', two.endpoint, [swarm]), {
-    message: /at tcp.* is another Swarm.*, or repeat with --forget-engine swarm-one when nothing/,
+  t.same(await asked('swarm', two.endpoint, [swarm]), [OF_SWARM], 'not by the settings alone');
+  t.same(await asked('auto', NOWHERE, [external]), [OF_ENGINE], 'nor an engine');
+  await t.rejects(asked('swarm', null, [{ ...swarm, endpoint: two.endpoint }]), {
+    message:
+      /the Swarm at tcp.* is not the one that .*: set DOCKER_HOST to .*, or repeat with --forget-engine swarm-one when nothing/,
+  });
+  await t.rejects(asked('swarm', NOWHERE, [{ ...swarm, endpoint: NOWHERE }]), {
+    message: /no manager of the Swarm .*: start one, or repeat with --forget-engine swarm-one when nothing/,
   });
   await t.rejects(asked('auto', null, [{ ...external, endpoint: two.endpoint }]), {
-    message: /is another engine than the one/,
+    message: /the engine at tcp.* is not the one/,
   });
-  await t.rejects(asked('auto', NOWHERE, [external]), {
+  await t.rejects(asked('auto', NOWHERE, [{ ...external, endpoint: NOWHERE }]), {
     message: /does not answer: start it, or repeat with --forget-engine engine-one/,
+  });
+
+  const goneEngine = { ...external, endpoint: NOWHERE };
+  const goneSwarm = { ...swarm, endpoint: NOWHERE };
+  t.same(await asked('auto', NOWHERE, [], [goneEngine]), [], 'the engine of the settings is forgotten');
+  t.same(await asked('auto', NOWHERE, [], [{ ...goneEngine, endpoint: 'tcp://127.0.0.1:2' }]), []);
+  t.same(await asked('auto', one.endpoint, [], [goneEngine]), [], 'by its id at another address');
+  t.same(await asked('auto', NOWHERE, [external], [{ ...goneEngine, id: 'gone' }]), [OF_ENGINE]);
+  t.same(await asked('swarm', NOWHERE, [], [goneSwarm]), []);
+  t.same(await asked('swarm', one.endpoint, [], [goneSwarm]), [], 'the forgotten Swarm answers');
+  t.same(await asked('swarm', one.endpoint, [], [{ ...goneSwarm, id: 'old' }]), [OF_SWARM], 'a new Swarm');
+  await t.rejects(asked('auto', NOWHERE, []), {
+    message: /does not answer.*: start it, or unset DOCKER_HOST$/,
   });
 });
 
@@ -113,8 +138,12 @@ t.test('the base image of an engine stays while another installation uses the en
   const read = readConfig({ BERTH_DATA_DIR: aFolder(t) });
   if ('faults' in read) throw new Error(read.faults.join());
   const remove = async () => {
-    const records = [{ kind: 'external', endpoint: engine.endpoint }] as const;
-    const used = await usedEngines(read.config, records, { id: 'an-installation', defaultImage: null });
+    const kept = [{ kind: 'external', endpoint: engine.endpoint }] as const;
+    const used = await usedEngines(
+      read.config,
+      { kept, forgotten: [] },
+      { id: 'an-installation', defaultImage: null },
+    );
     return await Promise.all(used.map((each) => each.remove()));
   };
   engine.networks.set('other', { Name: 'other', Labels: { 'berth.instance': 'another-installation' } });

@@ -235,6 +235,8 @@ t.test('an update of a container that is paused or ends stops it before another 
 t.test('an update that fails while the old container ends has it run again', async (t) => {
   const back = operation({ phase: 'back' });
   t.same(play(back, { old: 'ending', fresh: 'stopped' }).steps, ['remove fresh', 'start old', 'put_back']);
+  const drained = play(back, { old: 'in_maintenance', fresh: 'gone' });
+  t.same(drained.steps, ['put_back'], 'unless its node starts nothing');
 });
 
 t.test('a carry-over captures a stopped container before the fresh one is made', async (t) => {
@@ -367,10 +369,10 @@ t.test('a container is stopped before it gets another owner, and runs again if i
     text(nextStep(operation({ kind: 'transfer', phase }), { old, fresh: 'gone' }));
   t.same(
     SEEN.map((old) => step('forward', old)),
-    ['stop_old', 'stop_old', 'stop_old', 'commit old', 'commit old'],
+    ['stop_old', 'stop_old', 'stop_old', 'commit old', 'commit old', 'commit old'],
   );
   t.same(
     SEEN.map((old) => step('back', old)),
-    ['put_back', 'start old', 'start old', 'start old', 'put_back'],
+    ['put_back', 'start old', 'start old', 'start old', 'put_back', 'put_back'],
   );
 });

@@ -26,6 +26,7 @@ function named(
   path: string,
   show: (body: Body) => unknown,
   showAll: (shown: readonly unknown[]) => unknown = (shown) => shown,
+  isRefused: () => boolean = () => false,
 ): readonly Route[] {
   const one = new RegExp(`^/${path}/([^/]+)$`);
   return [
@@ -34,6 +35,7 @@ function named(
       new RegExp(`^/${path}/create$`),
       ({ body }) => {
         const name = String(body['Name']);
+        if (isRefused()) return { status: 500, body: { message: 'nothing new is made' } };
         if (things.has(name)) return { status: 409, body: { message: `name ${name} conflicts` } };
         things.set(name, body);
         return { status: 201, body: { ID: name, Name: name } };
@@ -210,7 +212,10 @@ const nodeRoutes = ({
     /^\/swarm$/,
     () =>
       behaviour.hasLeader
-        ? found({ Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } } })
+        ? found({
+            ID: behaviour.swarmId,
+            Spec: { Dispatcher: { HeartbeatPeriod: behaviour.heartbeatSeconds * 1_000_000_000 } },
+          })
         : { status: 503, body: { message: 'rpc error: The swarm does not have a leader' } },
   ],
   [
@@ -222,7 +227,6 @@ const nodeRoutes = ({
         Swarm: {
           NodeID: nodeId,
           ControlAvailable: behaviour.isManager,
-          Cluster: { ID: `swarm-${nodeId}` },
         },
       }),
   ],
@@ -280,5 +284,11 @@ export const routesOf = (state: SwarmState): readonly Route[] => [
     (volume) => volume,
     (Volumes) => ({ Volumes }),
   ),
-  ...named(state.networks, 'networks', (network) => network),
+  ...named(
+    state.networks,
+    'networks',
+    (network) => network,
+    (shown) => shown,
+    () => state.behaviour.refusesNetworks,
+  ),
 ];

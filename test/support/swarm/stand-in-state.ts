@@ -18,6 +18,10 @@ export type Behaviour = {
   /** The image that no container can be made from. */
   missingImage: string | null;
   isManager: boolean;
+  /** Whether it makes no new networks. */
+  refusesNetworks: boolean;
+  /** Of the swarm itself. */
+  swarmId: string;
   /** Whether a majority of the managers is reached. */
   hasLeader: boolean;
   heartbeatSeconds: number;
@@ -65,6 +69,8 @@ export function swarmState(nodeId: string) {
     hangs: false,
     missingImage: null,
     isManager: true,
+    refusesNetworks: false,
+    swarmId: `swarm-${nodeId}`,
     hasLeader: true,
     heartbeatSeconds: 60,
     securityOptions: ['no-new-privileges=true'],

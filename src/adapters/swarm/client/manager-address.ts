@@ -2,49 +2,75 @@ import type Docker from 'dockerode';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { dockerAt } from '../../docker/engine/engine-client.ts';
 import { addressOf, DEFAULT_SOCKET } from '../../docker/engine/engine-probe.ts';
-import { areOther } from '../../engine-record.ts';
-import { swarmManager } from './manager.ts';
+import { OtherSwarm, swarmManager } from './manager.ts';
 
 export type ManagerAt = { readonly endpoint: string; readonly docker: Docker };
 
-/** The manager that answered last, and the id of its swarm. */
-export type LastManager = { readonly endpoint: string; readonly clusterId: string | null };
+type ManagerFault = { readonly endpoint: string; readonly error: unknown };
+
+export type AnsweringManager = ManagerAt & {
+  readonly swarmId: string;
+  /** The managers that were tried before. */
+  readonly faults: readonly ManagerFault[];
+};
+
+/** Of several managers none can be used. */
+export class NoManager extends RuntimeUnavailable {
+  override name = 'NoManager';
+  readonly faults: readonly ManagerFault[];
+
+  constructor(faults: readonly ManagerFault[]) {
+    super(`no manager of the Swarm can be used: ${faults.map(wordsOf).join('; ')}`);
+    this.faults = faults;
+  }
+}
+
+const wordsOf = ({ endpoint, error }: ManagerFault): string => `${endpoint}: ${String(error)}`;
+
+/** The tried managers that are in another swarm. */
+export const inOtherSwarms = (faults: readonly ManagerFault[]): readonly ManagerFault[] =>
+  faults.filter(({ error }) => error instanceof OtherSwarm);
 
 /** A manager by an address like that of DOCKER_HOST. Opens no connection yet. */
-export function managerAt(endpoint: string, certPath: string | null): ManagerAt {
+function managerAt(endpoint: string, certPath: string | null): ManagerAt {
   const docker = dockerAt(addressOf(endpoint, endpoint.startsWith('unix:') ? null : certPath));
   return { endpoint, docker };
 }
 
-/**
- * The manager to use: of several the first that answers for its swarm, beginning with `last`, which also says of which
- * swarm it must be. Without any address the one of the usual socket. Throws what each one said when none answers.
- */
+type Choice = {
+  readonly certPath: string | null;
+  /** Of the swarms that the installation has used; without any, each swarm will do. */
+  readonly ownIds: readonly string[];
+  /** The address to begin with. */
+  readonly beginAt?: string | null;
+};
+
+/** The given managers, or without any the one of the usual socket. */
+export const managersOf = (endpoints: readonly string[]): readonly string[] =>
+  endpoints.length > 0 ? endpoints : [`unix://${DEFAULT_SOCKET}`];
+
+/** The first manager that answers for a swarm of the installation. Throws `NoManager`. */
 export async function answeringManager(
   endpoints: readonly string[],
-  certPath: string | null,
-  last: LastManager | null = null,
-): Promise<ManagerAt> {
-  const [only = `unix://${DEFAULT_SOCKET}`, ...others] = endpoints;
-  if (others.length === 0) return managerAt(only, certPath);
-  const first = Math.max(0, endpoints.indexOf(last?.endpoint ?? ''));
-  const faults: string[] = [];
-  for (const endpoint of [...endpoints.slice(first), ...endpoints.slice(0, first)]) {
+  { certPath, ownIds, beginAt = null }: Choice,
+): Promise<AnsweringManager> {
+  const all = managersOf(endpoints);
+  const first = Math.max(0, all.indexOf(beginAt ?? ''));
+  const faults: ManagerFault[] = [];
+  for (const endpoint of [...all.slice(first), ...all.slice(0, first)]) {
     try {
       const manager = managerAt(endpoint, certPath);
-      await requireAnswer(manager, last?.clusterId ?? null);
-      return manager;
+      return { ...manager, swarmId: await swarmIdOf(manager, ownIds), faults };
     } catch (error) {
-      faults.push(`${endpoint}: ${String(error)}`);
+      faults.push({ endpoint, error });
     }
   }
-  throw new RuntimeUnavailable(`no manager of the swarm answers: ${faults.join('; ')}`);
+  throw new NoManager(faults);
 }
 
-/** Throws unless it is a manager of the swarm that has a leader. */
-async function requireAnswer({ docker }: ManagerAt, clusterId: string | null): Promise<void> {
-  const manager = swarmManager(docker);
+/** Throws unless it is a manager of an own swarm that has a leader. */
+async function swarmIdOf({ docker }: ManagerAt, ownIds: readonly string[]): Promise<string> {
+  const manager = swarmManager(docker, ownIds.length > 0 ? ownIds : null);
   await manager.ownNodeId();
-  await manager.heartbeatSeconds();
-  if (areOther(clusterId, await manager.clusterId())) throw new Error('it is a manager of another swarm');
+  return await manager.requireOwn();
 }

@@ -20,9 +20,18 @@ const filterOf = (labels: WantedLabels): readonly string[] =>
 /** The client's types omit the signal, and the version of an update. */
 type Loose = Readonly<Record<string, (options: object) => Promise<unknown>>>;
 
-/** A swarm by one of its managers. Everything here needs a majority of them. */
-export function swarmManager(docker: Docker) {
+/** The manager's swarm is not the one that has an installation's containers and volumes. */
+export class OtherSwarm extends RuntimeUnavailable {
+  override name = 'OtherSwarm';
+}
+
+/**
+ * A swarm by one of its managers. Everything here needs a majority of them. `ownIds`: of the swarms that an installation
+ * has used; null when any will do.
+ */
+export function swarmManager(docker: Docker, ownIds: readonly string[] | null = null) {
   const ask = callsOf(docker);
+  const settings = (): Promise<SwarmSettings> => ask.read(LIMITS.inspect, docker, 'swarmInspect');
   return {
     calls: ask.calls,
     /** Whether it is an engine of this machine, by its socket. */
@@ -34,7 +43,7 @@ export function swarmManager(docker: Docker) {
 
     /** How often nodes must report, in seconds; a swarm calls a node lost after three times that. */
     async heartbeatSeconds(): Promise<number> {
-      const swarm = await ask.read<SwarmSettings>(LIMITS.inspect, docker, 'swarmInspect');
+      const swarm = await settings();
       return (swarm.Spec?.Dispatcher?.HeartbeatPeriod ?? 0) / NS_PER_SECOND;
     },
 
@@ -45,10 +54,13 @@ export function swarmManager(docker: Docker) {
       throw new RuntimeUnavailable('the engine is not a manager of a swarm');
     },
 
-    /** The id of the swarm itself; null when the manager does not know it. */
-    async clusterId(): Promise<string | null> {
-      const { Swarm } = await ask.read<{ Swarm?: SwarmInfo }>(LIMITS.inspect, docker, 'info');
-      return Swarm?.Cluster?.ID || null;
+    /** Returns the id of the swarm itself. Throws `OtherSwarm` unless it is one of `ownIds`. */
+    async requireOwn(): Promise<string> {
+      const { ID } = await settings();
+      if (ownIds === null || ownIds.includes(ID)) return ID;
+      throw new OtherSwarm(
+        `the manager is now in the Swarm ${ID}, but the containers are in ${ownIds.join(' or ')}`,
+      );
     },
   };
 }
@@ -147,11 +159,13 @@ const configCalls = (docker: Docker, { read, change }: Ask) => ({
     void (await orNull([404], change(docker.getConfig(name), 'remove'))),
 });
 
-type SwarmSettings = { readonly Spec?: { readonly Dispatcher?: { readonly HeartbeatPeriod?: number } } };
+type SwarmSettings = {
+  readonly ID: string;
+  readonly Spec?: { readonly Dispatcher?: { readonly HeartbeatPeriod?: number } };
+};
 type SwarmInfo = {
   readonly NodeID?: string;
   readonly ControlAvailable?: boolean;
-  readonly Cluster?: { readonly ID?: string };
 };
 
 /** The index of the update is not the current one: the words are the API's only sign. */

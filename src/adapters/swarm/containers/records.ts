@@ -53,14 +53,14 @@ export const servicesOf =
 export function containerRecords(manager: Manager, instanceId: string) {
   async function find(runtimeId: string): Promise<ContainerRecord | null> {
     const service = await manager.service(serviceNameOf(runtimeId));
-    if (service === null) return null;
+    if (service === null) return await noneIn(manager, null);
     const record = recordOf(service, instanceId);
     if (record?.runtimeId === runtimeId) return record;
     throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
   }
 
   const read = servicesOf(manager, instanceId);
-  const list = listByPrefix(async (digits) => {
+  const listAll = listByPrefix(async (digits) => {
     const services = await read(digits);
     return services.flatMap((service) => {
       const record = recordOf(service, instanceId);
@@ -76,7 +76,10 @@ export function containerRecords(manager: Manager, instanceId: string) {
       return found;
     },
     /** Of all containers. */
-    list,
+    async list(): Promise<readonly ListedRecord[]> {
+      const all = await listAll();
+      return all.length > 0 ? all : await noneIn(manager, all);
+    },
     /** Its next start gives it these limits. */
     resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
       manager.updateService(name, (spec) => withLimits(spec, resources)),
@@ -85,6 +88,12 @@ export function containerRecords(manager: Manager, instanceId: string) {
       return (await manager.services({ [INSTANCE_LABEL]: instanceId, [VOLUME_LABEL]: volume })).length > 0;
     },
   };
+}
+
+/** A manager that has joined another swarm knows no container, either: nothing must take the containers for gone. */
+async function noneIn<T>(manager: Manager, none: T): Promise<T> {
+  await manager.requireOwn();
+  return none;
 }
 
 const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({

@@ -28,8 +28,6 @@ const NODES_AT_A_TIME = 4;
 const SERVICES_AT_A_TIME = 8;
 
 type SwarmRemoval = {
-  /** The id of the swarm; null when its manager does not know it. */
-  clusterId(): Promise<string | null>;
   /** Throws when a node does not answer: its files would stay. `stays`: in sentences, what a removal does not reach. */
   count(): Promise<EngineLeftovers & { readonly stays: readonly string[] }>;
   /**
@@ -55,7 +53,6 @@ export function swarmLeftovers(
   const services = listByPrefix(servicesOf(manager, instanceId));
   const recordsOfNodes = () => manager.configs({ [INSTANCE_LABEL]: instanceId });
   return {
-    clusterId: manager.clusterId,
     async count() {
       const { present, former } = await splitNodes(nodes);
       const ofNodes = await Promise.all(

@@ -1,7 +1,8 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
+import { layoutOf } from '../../../adapters/docker/private-engine/private-engine-paths.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
-import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
-import { answeringManager, type LastManager } from '../../../adapters/swarm/client/manager-address.ts';
+import { idsOf, otherCluster, readRecords, recordUse } from '../../../adapters/engine-record.ts';
+import { answeringManager, inOtherSwarms } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
 import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
@@ -11,7 +12,6 @@ import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
 import type { PartState } from '../../../domain/service/health.ts';
-import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { NO_DEFAULT_IMAGE, type Parts, PREPARING, SEEN_BY_NODE } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
@@ -21,11 +21,12 @@ import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
+import { behind, faultState, mustLeave, NOT_USABLE } from './swarm-managers.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
-/** How often the manager in use is asked, where there are others. */
+/** How often the manager in use is asked for its swarm. */
 const MANAGER_EVERY_MS = 5_000;
 
 /**
@@ -56,31 +57,36 @@ export async function useSwarm(
   let preparing: Promise<unknown> = Promise.resolve();
   let leave = new AbortController();
   let inUse: InUse | null = null;
+  let beginAt: string | null = null;
   const connect = async (): Promise<() => void> => {
     leave.abort();
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([signal, leave.signal]) };
-    inUse = await attach(ofManager, slot, parts, inUse);
-    const { swarm } = inUse;
+    const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
+    // One that answers, but cannot be prepared, holds up no other.
+    beginAt = behind(attached.endpoint, setUp.config.swarm.managers);
+    const { swarm } = attached;
     const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
       void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
       isolation.begin(swarmCanary(swarm, image));
     });
     preparing = Promise.all([preparing, prepared.background]);
+    inUse = attached;
+    beginAt = attached.endpoint;
     return slot.runtime.watch(setUp.onHint);
   };
-  const onFault = (): void => {
-    parts.engine = NOT_USABLE;
+  const onFault = (error: unknown): void => {
+    parts.engine = faultState(error);
     parts.disk = NOT_USABLE;
     parts.image = NOT_USABLE;
   };
   const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
-  const watchManager = async (): Promise<void> => {
-    if (inUse !== null && !(await isAnswering(inUse))) await connection.again();
-  };
   const hasOthers = setUp.config.swarm.managers.length > 1;
-  const stopWatching = hasOthers ? repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log) : async () => {};
+  const watchManager = async (): Promise<void> => {
+    if (inUse !== null && (await mustLeave(inUse.swarm.manager, hasOthers))) await connection.again();
+  };
+  const stopWatching = repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log);
   stopWith(async () => {
     await stopWatching();
     await connection.stop();
@@ -92,37 +98,37 @@ export async function useSwarm(
   return { ...slot, parts };
 }
 
-type InUse = LastManager & { readonly swarm: Swarm };
-
-/** Whether a manager knows its swarm. A busy one is not silent. */
-const isAnswering = ({ swarm }: InUse): Promise<boolean> =>
-  swarm.manager.heartbeatSeconds().then(
-    () => true,
-    (error: unknown) => !(error instanceof RuntimeUnavailable) || error instanceof RuntimeBusy,
-  );
+type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
 
 async function attach(
   { config, instanceId, baseImage, metrics, log }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
-  last: LastManager | null,
+  last: { readonly beginAt: string | null; readonly swarmId: string | null },
 ): Promise<InUse> {
   const { dataDir, swarm: addresses } = config;
   const other = await otherCluster(dataDir, 'swarm');
   if (other !== null) throw new Error(other);
-  const { endpoint, docker } = await answeringManager(addresses.managers, addresses.certPath, last);
+  const recordedIds = idsOf(await readRecords(layoutOf(dataDir)), 'swarm');
+  const { certPath, managers } = addresses;
+  const { endpoint, docker, swarmId, faults } = await answeringManager(managers, {
+    certPath,
+    ownIds: last.swarmId === null ? recordedIds : [last.swarmId],
+    beginAt: last.beginAt,
+  });
+  for (const { endpoint: of, error } of inOtherSwarms(faults))
+    log.warn(`the manager at ${of} is left out: ${String(error)}`);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,
+    swarmId,
     node: NODE,
     addresses,
     toolsImage: baseImage,
     disk: { ...COUNTED, mode },
     processLimits: await processLimits(),
   });
-  await swarm.manager.ownNodeId();
-  const clusterId = await swarm.manager.clusterId();
-  await recordUse(dataDir, { kind: 'swarm', endpoint, id: clusterId ?? undefined }, log);
+  await recordUse(dataDir, { kind: 'swarm', endpoint, id: swarmId }, log);
   const { turns, ...inside } = swarmInside(swarm);
   turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', () => turns.waiting().calls);
@@ -145,7 +151,7 @@ async function attach(
   // Old nodes may first get an image to try out.
   parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
   void describe().catch((err: unknown) => log.warn({ err }, 'the health of the Swarm is not known'));
-  return { endpoint, clusterId, swarm };
+  return { endpoint, swarmId, swarm };
 }
 
 async function engineState(swarm: Swarm, endpoint: string): Promise<PartState> {
@@ -185,13 +191,6 @@ async function prepare(
     onTools: () => {},
   });
 }
-
-const NOT_USABLE = {
-  status: 'degraded',
-  detail: 'the Swarm is not usable',
-  reason: 'unusable',
-  mend: 'see the log, and docs/swarm.md',
-} as const;
 
 const NO_QUOTA = {
   status: 'degraded',

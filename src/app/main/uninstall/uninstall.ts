@@ -31,8 +31,9 @@ import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
-import { type Instance, kindOfEngine, type UsedEngine, usedEngines } from './engine.ts';
+import { usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
+import { type Instance, kindOfEngine, type Records, type UsedEngine } from './used-engine.ts';
 
 type Found = {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
@@ -89,8 +90,6 @@ export async function uninstall(
   }
 }
 
-type Records = { readonly kept: readonly Recorded[]; readonly forgotten: readonly RecordedElsewhere[] };
-
 async function recordsOf(dataDir: string, name: string | undefined): Promise<Records> {
   const records = await readRecords(layoutOf(dataDir));
   const isNamed = (each: Recorded): boolean => each.kind !== 'private' && nameOfEngine(each) === name;
@@ -106,9 +105,10 @@ function noSuchEngine(name: string, records: readonly Recorded[]): string {
   return `--forget-engine: this installation has used no engine ${name}, but ${names.join(', ') || 'none that has a name'}`;
 }
 
-async function find(config: Config, root: string, { kept, forgotten }: Records): Promise<Found> {
+async function find(config: Config, root: string, records: Records): Promise<Found> {
+  const { kept, forgotten } = records;
   const instance = await instanceOf(config);
-  const engines = instance === null ? [] : await usedEngines(config, kept, instance);
+  const engines = instance === null ? [] : await usedEngines(config, records, instance);
   const has = (kind: Recorded['kind']): boolean => kept.some((each) => each.kind === kind);
   const hasNone = kept.length + forgotten.length + engines.length === 0;
   return {

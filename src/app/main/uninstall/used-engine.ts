@@ -1,0 +1,30 @@
+import type { EngineLeftovers } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
+import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import type { Recorded, RecordedElsewhere } from '../../../adapters/engine-record.ts';
+
+/** An engine that Berth did not start, with what it has of an installation. */
+export type UsedEngine = {
+  /** For the list of what is removed: `the engine`. */
+  readonly name: string;
+  readonly leftovers: EngineLeftovers;
+  /** In sentences, what a removal does not reach. */
+  readonly stays: readonly string[];
+  /** Returns in sentences what could not be removed. */
+  remove(): Promise<readonly string[]>;
+};
+
+/** An installation, by the id in its labels, and the default image of its catalogue, if known. */
+export type Instance = { readonly id: string; readonly defaultImage: string | null };
+
+/** Recorded engines. `forgotten`: gone for good, as the caller said, so nothing is asked of them. */
+export type Records = {
+  readonly kept: readonly Recorded[];
+  readonly forgotten: readonly RecordedElsewhere[];
+};
+
+/** In words. */
+export const kindOfEngine = ({ kind }: RecordedElsewhere): string => (kind === 'swarm' ? 'Swarm' : 'engine');
+
+/** Why an engine that answers is not taken for a recorded one. `setting`: the one that names its address. */
+export const otherAt = (endpoint: string, record: RecordedElsewhere, setting: string): string =>
+  `the ${kindOfEngine(record)} at ${endpoint} is not the one that this installation used at ${record.endpoint}: set ${setting} to an address of that one, or ${forgetting(record)}`;
