@@ -13,7 +13,7 @@ import { uninstall } from './uninstall/uninstall.ts';
 export type CommandOptions = {
   readonly head?: string | undefined;
   readonly yes?: boolean | undefined;
-  readonly 'forget-engine'?: string | undefined;
+  readonly 'forget-engine'?: readonly string[] | undefined;
 };
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 

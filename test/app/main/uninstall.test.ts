@@ -84,7 +84,7 @@ t.test('the list is of the engines that were used, whatever the settings say', a
   for (const [kinds, isListed, forgotten] of [
     ['private+kubernetes', true],
     ['kubernetes', false],
-    ['swarm+kubernetes', false, 'old'],
+    ['swarm+kubernetes', false, ['old']],
   ] as const) {
     const dataDir = path.join(aFolder(t), 'data');
     for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
@@ -118,15 +118,19 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
   for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
   for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
   writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
-  const asked = async (forgotten: string | undefined, BERTH_ENGINE = 'swarm') => {
+  const asked = async (forgotten: readonly string[], BERTH_ENGINE = 'swarm') => {
     const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE });
     if ('faults' in read) throw new Error(read.faults.join());
     return await uninstall(read.config, aFolder(t), async () => false, forgotten);
   };
-  t.match(await asked('other'), { code: 64, says: /no engine other, but old, new, unix:...nowhere\.sock$/ });
-  t.match(await asked(undefined, 'auto'), { code: 78, says: /or repeat with --forget-engine old when/ });
-  t.match(await asked('old', 'auto'), { code: 78, says: /or repeat with --forget-engine new when/ });
-  t.match(await asked('old'), { code: 1, says: 'Nothing was removed.' });
+  t.match(await asked(['old', 'other']), {
+    code: 64,
+    says: /engine named other\. It has used: new, unix:...nowhere\.sock\.$/,
+  });
+  t.match(await asked([], 'auto'), { code: 78, says: /or repeat with --forget-engine old when/ });
+  t.match(await asked(['old'], 'auto'), { code: 78, says: /or repeat with --forget-engine new when/ });
+  t.match(await asked(['old', 'new'], 'auto'), { code: 1, says: 'Nothing was removed.' });
+  t.match(await asked(['old']), { code: 1, says: 'Nothing was removed.' });
   t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));
 });
 

@@ -19,7 +19,7 @@ async function run(): Promise<Outcome> {
     options: {
       head: { type: 'string' },
       yes: { type: 'boolean' },
-      'forget-engine': { type: 'string' },
+      'forget-engine': { type: 'string', multiple: true },
       help: { type: 'boolean', short: 'h' },
     },
   });

@@ -51,14 +51,14 @@ type Found = {
 
 /**
  * Removes the installation of a data folder for good: containers, volumes, networks, rules, users, the systemd unit and
- * the folder. `root` is the folder of the program. `confirm` is asked after the list. `forgotten` names a recorded engine
- * that is gone for good. Repeatable when interrupted.
+ * the folder. `root` is the folder of the program. `confirm` is asked after the list. `forgotten` names recorded engines
+ * that are gone for good. Repeatable when interrupted.
  */
 export async function uninstall(
   config: Config,
   root: string,
   confirm: () => Promise<boolean>,
-  forgotten?: string,
+  forgotten: readonly string[] = [],
 ): Promise<Outcome> {
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
@@ -66,8 +66,10 @@ export async function uninstall(
   const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
   const records = await recordsOf(dataDir, forgotten);
-  if (forgotten !== undefined && records.forgotten.length === 0)
-    return { code: 64, says: noSuchEngine(forgotten, records.kept) };
+  const [unknown] = forgotten.filter(
+    (name) => !records.forgotten.some((each) => nameOfEngine(each) === name),
+  );
+  if (unknown !== undefined) return { code: 64, says: noSuchEngine(unknown, records.kept) };
   const other = otherEngine(dataDir, records.kept, config.engine);
   if (other !== null) return { code: 78, says: other };
   const lock = lockDataDirOrNull(dataDir);
@@ -90,19 +92,16 @@ export async function uninstall(
   }
 }
 
-async function recordsOf(dataDir: string, name: string | undefined): Promise<Records> {
+async function recordsOf(dataDir: string, names: readonly string[]): Promise<Records> {
   const records = await readRecords(layoutOf(dataDir));
-  const isNamed = (each: Recorded): boolean => each.kind !== 'private' && nameOfEngine(each) === name;
-  const forgotten = name === undefined ? [] : records.filter(isNamed);
-  return {
-    kept: records.filter((each) => !forgotten.includes(each)),
-    forgotten: forgotten as readonly RecordedElsewhere[],
-  };
+  const isNamed = (each: Recorded): each is RecordedElsewhere =>
+    each.kind !== 'private' && names.includes(nameOfEngine(each));
+  return { kept: records.filter((each) => !isNamed(each)), forgotten: records.filter(isNamed) };
 }
 
 function noSuchEngine(name: string, records: readonly Recorded[]): string {
   const names = records.flatMap((each) => (each.kind === 'private' ? [] : [nameOfEngine(each)]));
-  return `--forget-engine: this installation has used no engine ${name}, but ${names.join(', ') || 'none that has a name'}`;
+  return `--forget-engine: this installation has not used an engine named ${name}. It has used: ${names.join(', ') || 'none that has a name'}.`;
 }
 
 async function find(config: Config, root: string, records: Records): Promise<Found> {
@@ -115,12 +114,14 @@ async function find(config: Config, root: string, records: Records): Promise<Fou
     instanceId: instance?.id ?? null,
     engines,
     hasPrivate: has('private') || (hasNone && config.engine !== 'kubernetes'),
-    hasCluster: has('kubernetes') || config.engine === 'kubernetes',
+    hasCluster: [...kept, ...forgotten].some(isCluster) || config.engine === 'kubernetes',
     hasUser: await hasRemapUser(config.dataDir),
     unit: await unitOf(root),
     forgotten,
   };
 }
+
+const isCluster = ({ kind }: Recorded): boolean => kind === 'kubernetes';
 
 /** The refusal while other processes of the service run, whose containers have the same label; null without any. */
 async function runningElsewhere(config: Config): Promise<Outcome | null> {

@@ -22,8 +22,10 @@ export type Records = {
   readonly forgotten: readonly RecordedElsewhere[];
 };
 
+const KINDS = { external: 'engine', swarm: 'Swarm', kubernetes: 'cluster' } as const;
+
 /** In words. */
-export const kindOfEngine = ({ kind }: RecordedElsewhere): string => (kind === 'swarm' ? 'Swarm' : 'engine');
+export const kindOfEngine = ({ kind }: RecordedElsewhere): string => KINDS[kind];
 
 /** Why an engine that answers is not taken for a recorded one. `setting`: the one that names its address. */
 export const otherAt = (endpoint: string, record: RecordedElsewhere, setting: string): string =>

@@ -4,7 +4,10 @@ import { onTheService } from './migrate.ts';
 export const uninstall = () =>
   command('uninstall', 'On the server: remove Berth and all its data for good')
     .option('--yes', 'do not ask')
-    .option('--forget-engine <engine>', 'remove nothing from an engine or a Swarm that is gone for good')
+    .option(
+      '--forget-engine <engine>',
+      'remove nothing from an engine or a Swarm that is gone for good; may be repeated',
+    )
     .action(() => {
       throw onTheService('uninstall');
     });
