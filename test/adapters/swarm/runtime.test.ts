@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
-import { hasEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
+import { hasEnded, scaleDownEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
 import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
@@ -244,6 +244,51 @@ t.test('a lost task is asked about once a minute, until its node has nothing of 
   t.intercept(performance, 'now', { value: () => now.call(performance) + 60_000 });
   await listUntil(() => replicas()[0] === 0);
   t.equal(questions(), before + 2);
+});
+
+t.test('the end of a new start is seen at once, though the task before was lost', async (t) => {
+  const { runtime, handle, services, tasks, containers, requests, end } = await started(t);
+  reported(tasks, 'orphaned', 'shutdown');
+  const listUntil = (isDone: () => boolean) =>
+    eventually(async () => {
+      await runtime.list();
+      return isDone();
+    }, Boolean);
+  await listUntil(() => requests.some((path) => path.startsWith('/tasks')));
+  containers.length = 0;
+  await runtime.start(handle);
+  end(tasks.at(-1)?.Status.ContainerStatus?.ContainerID, 'failed', 3);
+  await listUntil(() => onlyService(services).Spec.Mode.Replicated.Replicas === 0);
+});
+
+t.test('a silent node is asked once in a pass, and holds up no other node', async (t) => {
+  const { runtime, services, tasks, containers } = await started(t);
+  for (let count = 0; count < 2; count += 1) await runtime.start(await runtime.create(aSpec(IMAGE)));
+  reported(tasks, 'orphaned', 'shutdown');
+  containers.length = 0;
+  const { manager, records } = runtime.swarm;
+  const [first, second, third] = await records.list();
+  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
+  const asked: string[] = [];
+  const silence = Promise.withResolvers<boolean>();
+  const scaleDown = scaleDownEnded(manager, ({ nodeId }) => {
+    asked.push(nodeId);
+    return nodeId === 'silent' ? silence.promise : Promise.resolve(false);
+  });
+  const [one, two] = [first, second].map((record) => ({ ...record, nodeId: 'silent' }));
+  scaleDown([one, two, third].flatMap((record) => record ?? []));
+  const becomesStopped = ({ name }: { readonly name: string }, before = () => {}) =>
+    eventually(
+      () => {
+        before();
+        return services.get(name)?.Spec.Mode.Replicated.Replicas;
+      },
+      (replicas) => replicas === 0,
+    );
+  await becomesStopped(third);
+  silence.reject(new Error('no answer'));
+  await becomesStopped(second, () => scaleDown([{ ...second, nodeId: 'another', starts: 2 }]));
+  t.equal(asked.filter((nodeId) => nodeId === 'silent').length, 1);
 });
 
 t.test('a service whose task the swarm has forgotten is asked for another', async (t) => {

@@ -39,6 +39,8 @@ export type ListedRecord = Omit<ContainerRecord, 'service'> & {
   /** Whether its service asks for a task. */
   readonly wantsTask: boolean;
   readonly runningTasks: number;
+  /** How often it was started. */
+  readonly starts: number;
 };
 
 export type Records = ReturnType<typeof containerRecords>;
@@ -100,6 +102,7 @@ const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({
   ...record,
   wantsTask: wantsTask(service.Spec),
   runningTasks: service.ServiceStatus?.RunningTasks ?? 0,
+  starts: service.Spec.TaskTemplate.ForceUpdate ?? 0,
 });
 
 /** Labels of a service are no part of its tasks, which therefore stay. */
