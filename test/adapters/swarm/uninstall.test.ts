@@ -81,6 +81,22 @@ t.test('the base image stays for another installation, whatever that one has', a
   t.same(one.removedImages, [BASE_REFERENCE]);
 });
 
+t.test(
+  'a node that does not say who else is there keeps the base image, and the rest is reported',
+  async (t) => {
+    const { one, install, asked } = await scene(t);
+    await install('an-installation');
+    const [[name, config] = ['', {}]] = [...one.configs];
+    one.configs.set(name, { ...config, Labels: { ...config.Labels, 'berth.node': 'n3' } });
+    one.behaviour.refusesNetworks = true;
+    t.match(await asked().remove(), [
+      /machine of the node n3, which is no longer/,
+      /^The base image may stay on one: .*nothing is listed/,
+    ]);
+    t.same(one.removedImages, []);
+  },
+);
+
 t.test('while the engine of a node cannot be used nothing is removed, with the reason', async (t) => {
   const { one, install, asked, things } = await scene(t);
   await install('an-installation');

@@ -149,6 +149,9 @@ t.test('the base image of an engine stays while another installation uses the en
   engine.networks.set('other', { Name: 'other', Labels: { 'berth.instance': 'another-installation' } });
   t.same(await remove(), [['The base image stays: another installation uses the engine.']]);
   t.same(engine.removedImages, []);
+  engine.behaviour.refusesNetworks = true;
+  t.match(await remove(), [[/^The base image may stay: .*nothing is listed/]]);
+  engine.behaviour.refusesNetworks = false;
   engine.networks.clear();
   t.same(await remove(), [[]]);
   t.equal(engine.removedImages.length, 1);

@@ -52,7 +52,10 @@ function named(
     [
       'GET',
       new RegExp(`^/${path}$`),
-      ({ query }) => found(showAll([...things.values()].filter((each) => hasLabels(each, query)).map(show))),
+      ({ query }) =>
+        isRefused()
+          ? { status: 500, body: { message: 'nothing is listed' } }
+          : found(showAll([...things.values()].filter((each) => hasLabels(each, query)).map(show))),
     ],
     ['DELETE', one, ({ name }) => (things.delete(name) ? { status: 204 } : found(undefined))],
   ];

@@ -18,7 +18,7 @@ export type Behaviour = {
   /** The image that no container can be made from. */
   missingImage: string | null;
   isManager: boolean;
-  /** Whether it makes no new networks. */
+  /** Whether it makes no new networks, and lists none. */
   refusesNetworks: boolean;
   /** Of the swarm itself. */
   swarmId: string;

@@ -12,21 +12,32 @@ export type NodeEngine = { readonly name: string; readonly docker: Docker };
 
 /**
  * Removes the base image of nodes, unless another installation may need it: each one has the same image, which no registry
- * has. Returns in a sentence where it stays.
+ * has. Returns in sentences where it stays, or may stay because that could not be seen.
  */
 export async function removeBaseImages(
   manager: Manager,
   nodes: readonly NodeEngine[],
   instanceId: string,
 ): Promise<readonly string[]> {
-  if (nodes.length > 0 && (await areOthersIn(manager, instanceId)))
-    return ['The base image stays on all nodes: another installation is in the Swarm.'];
+  if (nodes.length === 0) return [];
+  try {
+    if (await areOthersIn(manager, instanceId))
+      return ['The base image stays on all nodes: another installation is in the Swarm.'];
+  } catch (error) {
+    return [`The base image may stay on all nodes: ${String(error)}.`];
+  }
   const kept: string[] = [];
+  const left: string[] = [];
   await forEachAtMost(NODES_AT_A_TIME, nodes, async ({ name, docker }) => {
-    if (await removeBaseImage(docker, instanceId)) kept.push(name);
+    try {
+      if (await removeBaseImage(docker, instanceId)) kept.push(name);
+    } catch (error) {
+      left.push(`The base image may stay on ${name}: ${String(error)}.`);
+    }
   });
-  if (kept.length === 0) return [];
-  return [`The base image stays on ${kept.toSorted().join(', ')}: another installation uses the engine.`];
+  if (kept.length > 0)
+    left.push(`The base image stays on ${kept.toSorted().join(', ')}: another installation uses the engine.`);
+  return left;
 }
 
 /** By containers and records of volumes, which may be on any node. */

@@ -54,8 +54,12 @@ const usedExternal = async (docker: Docker, instanceId: string): Promise<UsedEng
   stays: [],
   async remove() {
     await removeFromEngine(docker, instanceId);
-    const isShared = await removeBaseImage(docker, instanceId);
-    return isShared ? ['The base image stays: another installation uses the engine.'] : [];
+    try {
+      const isShared = await removeBaseImage(docker, instanceId);
+      return isShared ? ['The base image stays: another installation uses the engine.'] : [];
+    } catch (error) {
+      return [`The base image may stay: ${String(error)}.`];
+    }
   },
 });
 
