@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { kindOf } from '../../scripts/lib/test/needs.mjs';
 import { workThrough } from '../../scripts/lib/test/schedule.mjs';
-import { allTests, unitsOf } from '../../scripts/lib/test/units.mjs';
+import { ALONE, allTests, unitsOf } from '../../scripts/lib/test/units.mjs';
 import { mayRunAgain, note } from '../../scripts/lib/test/unsteady.mjs';
 import { type Child, runProcess } from '../support/child.ts';
 import { aFolder, aFolderOf } from '../support/folder.ts';
@@ -191,6 +191,7 @@ t.test('every test file belongs to one process', async (t) => {
   const all = allTests('.', { withLong: true });
   const shared = unitsOf('.', all).flatMap(({ files }) => files);
   t.same(shared.sort(), all);
+  for (const name of ALONE) t.ok(existsSync(`test/${name}.test.ts`), `${name}, which has its own`);
 });
 
 const asks = (need: string): string => `import { needs } from '../run/needs.ts';\nneeds(t, '${need}');\n`;

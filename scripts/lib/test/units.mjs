@@ -12,10 +12,8 @@ import { kindOf } from './needs.mjs';
 const OF_CLUSTERS = ['test/kubernetes/', 'test/swarm/'];
 
 /** These change or measure their whole process: clock, memory, event loop, descriptors. */
-const ALONE = new Set([
+export const ALONE = new Set([
   'adapters/postgres/audit-verify',
-  'adapters/postgres/embedded-checkout',
-  'adapters/postgres/embedded-postgres',
   'app/terminals/output-log',
   'http/database-faults',
   'http/property',

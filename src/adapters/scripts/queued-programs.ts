@@ -19,7 +19,7 @@ export type QueuedPrograms = ContainerPrograms &
     idOf(handle: RuntimeHandle): string;
   };
 
-/** What of the inside of containers works by programs alone. */
+/** Access to the inside of containers that needs only programs. */
 export const accessBy = (
   programs: QueuedPrograms,
 ): ShellAccess & { readonly terminals: TerminalBackend; readonly turns: EngineTurns } => ({

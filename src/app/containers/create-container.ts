@@ -89,7 +89,7 @@ type Creation = {
   readonly note: Note | undefined;
   /** A ping's answer. */
   readonly answers: Promise<void>;
-  /** When the caller is answered at the latest, by the monotonic clock. */
+  /** Until when the end of the operation is waited for, by the monotonic clock; its begin is always waited for. */
   readonly untilMs: number;
 };
 

@@ -40,7 +40,7 @@ export type Config = {
     /** null: the cluster's default. */
     readonly storageClass: string | null;
   };
-  /** Where the engines of a swarm's nodes answer, and its managers, in the order of their use: without any, the usual socket. */
+  /** Where the engines of a swarm's nodes answer. The managers are tried in this order; without any, the usual socket. */
   readonly swarm: NodeAddresses & { readonly managers: readonly string[] };
   readonly diskQuota: QuotaSetting;
   /** Free space that the host needs for anything new; null for a tenth or 5 GiB, whichever is smaller. */
@@ -137,7 +137,18 @@ function managerFaults(env: NodeJS.ProcessEnv): readonly string[] {
     ...(new Set(managers).size < managers.length
       ? ['BERTH_SWARM_MANAGERS must not name an address twice']
       : []),
+    ...managers.flatMap((address) => addressFaults(address, env['DOCKER_CERT_PATH'])),
   ];
+}
+
+/** What keeps an address from being used. */
+function addressFaults(address: string, certPath: string | undefined): readonly string[] {
+  if (address.startsWith('unix:')) return [];
+  if (!URL.canParse(address) || new URL(address).hostname === '')
+    return [`BERTH_SWARM_MANAGERS: ${address} is not an address`];
+  const { protocol, port } = new URL(address);
+  const isSecure = protocol === 'https:' || port === '2376';
+  return isSecure && !certPath ? [`BERTH_SWARM_MANAGERS: ${address} needs DOCKER_CERT_PATH`] : [];
 }
 
 /** The provider needs both; the rest is of no use without it. */

@@ -73,7 +73,7 @@ export type ObservedState = 'running' | 'ending' | 'paused' | 'stopped' | 'in_ma
 /** The engine's view of the operation's two containers. */
 export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };
 
-/** The operation with what the facts say of its container for good. */
+/** Records in the operation what the facts show and must not be forgotten. */
 export const witnessed = <T extends Pick<Operation, 'before' | 'wasDown'>>(
   operation: T,
   { old }: Facts,

@@ -17,10 +17,11 @@ type Scripted = {
   /** Per inspection of the image; the last one stays. null: the engine fails. */
   readonly versions: (string | null)[];
   readonly onRemove?: (volume: string) => void;
+  readonly onLastVersion?: (ending: AbortController) => void;
 };
 
 /** An engine that has the image and full tools volumes, and imports nothing. */
-async function anEngine(t: Test, { versions, onRemove }: Scripted) {
+async function anEngine(t: Test, { versions, onRemove, onLastVersion }: Scripted, ending: AbortController) {
   const volume = await mkdtemp(join(tmpdir(), 'berth-tools-'));
   t.teardown(() => rm(volume, { recursive: true }));
   await writeFile(join(volume, TOOLS_COMPLETE), '');
@@ -33,6 +34,7 @@ async function anEngine(t: Test, { versions, onRemove }: Scripted) {
     const at = `${request.method} ${path}`;
     if (path.startsWith('/images/create')) return answer(500, { message: 'imports nothing' });
     if (/^GET \/images\/.*json/.test(at)) {
+      if (versions.length === 1) onLastVersion?.(ending);
       const now = version();
       if (now === null) return answer(500, { message: 'disk on fire' });
       return answer(200, { Id: `sha256:${now}`, Config: { Labels: { [BASE_LABEL]: now } } });
@@ -61,7 +63,8 @@ async function aPreparation(t: Test, scripted: Scripted) {
     },
   };
   const calls: string[] = [];
-  const docker = await anEngine(t, { ...scripted, onRemove: (volume) => calls.push(`remove ${volume}`) });
+  const onRemove = (volume: string) => calls.push(`remove ${volume}`);
+  const docker = await anEngine(t, { ...scripted, onRemove }, ending);
   const prepared = await prepareBaseImage({
     source: { docker, reference: 'berth/test:1', network: 'test', instanceId: 'one', mayInstall: false },
     parts,
@@ -94,6 +97,15 @@ t.test('an older image is used as well when its first inspection fails', async (
   t.equal(calls[0], 'image');
   t.ok(states.some(isKept), JSON.stringify(states));
   t.same(states.at(-1), { status: 'ready', detail: 'present' });
+});
+
+t.test('an image that comes after the engine was left is not used', async (t) => {
+  const { background, calls } = await aPreparation(t, {
+    versions: [null, null, BASE_VERSION],
+    onLastVersion: (ending) => ending.abort(),
+  });
+  await background;
+  t.same(calls, []);
 });
 
 t.test('new containers get the new tools before the others are removed', async (t) => {

@@ -231,7 +231,7 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
 
 t.test('managers of a Swarm are a list, for a Swarm alone', async (t) => {
   const read = (BERTH_SWARM_MANAGERS: string, more: NodeJS.ProcessEnv = { BERTH_ENGINE: 'swarm' }) => {
-    const settings = readConfig({ BERTH_SWARM_MANAGERS, ...more });
+    const settings = readConfig({ BERTH_SWARM_MANAGERS, DOCKER_CERT_PATH: '/certificates', ...more });
     return 'faults' in settings ? settings.faults : settings.config.swarm.managers;
   };
   const [one, two] = ['tcp://10.0.0.1:2376', 'unix:///run/docker.sock'];
@@ -242,6 +242,11 @@ t.test('managers of a Swarm are a list, for a Swarm alone', async (t) => {
   for (const wrong of ['10.0.0.1', `${one},`, `${one} ${two}`, `${one},10.0.0.2`])
     t.same(read(wrong), [must]);
   t.same(read(`${one},${one}`), ['BERTH_SWARM_MANAGERS must not name an address twice']);
+  t.same(read('tcp://:1'), ['BERTH_SWARM_MANAGERS: tcp://:1 is not an address']);
+  for (const secure of [one, 'https://10.0.0.1'])
+    t.same(read(`tcp://10.0.0.3:2375,${secure}`, { BERTH_ENGINE: 'swarm', DOCKER_CERT_PATH: '' }), [
+      `BERTH_SWARM_MANAGERS: ${secure} needs DOCKER_CERT_PATH`,
+    ]);
   t.same(read(one, {}), ['BERTH_SWARM_MANAGERS needs BERTH_ENGINE=swarm']);
   t.same(read(one, { BERTH_ENGINE: 'swarm', DOCKER_HOST: two }), [
     'DOCKER_HOST and BERTH_SWARM_MANAGERS cannot be set together',

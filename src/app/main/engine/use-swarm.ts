@@ -66,6 +66,11 @@ export async function useSwarm(
     // One that answers, but cannot be prepared, holds up no other.
     beginAt = behind(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
+    if (inUse !== null && setUp.baseImage !== null) {
+      // The nodes have the image for the rules, even before the new manager has it.
+      slot.keep(swarm.firewalls.assertAll);
+      parts.isolation = NOT_TESTED;
+    }
     const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
       void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
