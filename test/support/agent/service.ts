@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Test } from 'tap';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import {
   type Channel,
   type ChannelFault,
@@ -65,6 +65,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
   let turnedAway: CloseReason | null = null;
   let current: { readonly id: string; readonly peer: Peer } | null = null;
   let socket: WebSocket | null = null;
+  let greeted: WebSocket | null = null;
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -86,6 +87,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
       const read = readGreeting(first);
       if (!read.ok) throw new Error(read.error.code);
       greetings.push(read.value);
+      greeted = opened;
       if (turnedAway !== null) {
         opened.send(encodeClose(turnedAway, 'no'));
         return;
@@ -134,7 +136,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
     if (current === null) throw new Error('no agent has connected');
     return current.peer;
   };
-  const isConnected = (): boolean => socket !== null && greetings.length > 0 && current !== null;
+  const isConnected = (): boolean => socket?.readyState === WebSocket.OPEN && socket === greeted;
   return {
     address: `http://${host}:${(server.address() as AddressInfo).port}`,
     greetings,
