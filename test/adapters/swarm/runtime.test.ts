@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
 import { hasEnded, scaleDownEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { eventually } from '../../support/patience.ts';
+import { eventually, waitFor } from '../../support/patience.ts';
 import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
@@ -246,26 +246,29 @@ t.test('a lost task is asked about once a minute, until its node has nothing of 
   t.equal(questions(), before + 2);
 });
 
-t.test('the end of a new start is seen at once, though the task before was lost', async (t) => {
-  const { runtime, handle, services, tasks, containers, requests, end } = await started(t);
+t.test('a lost task keeps nothing from being seen of the next start', async (t) => {
+  const { runtime, tasks, services } = await started(t);
   reported(tasks, 'orphaned', 'shutdown');
-  const listUntil = (isDone: () => boolean) =>
-    eventually(async () => {
-      await runtime.list();
-      return isDone();
-    }, Boolean);
-  await listUntil(() => requests.some((path) => path.startsWith('/tasks')));
-  containers.length = 0;
-  await runtime.start(handle);
-  end(tasks.at(-1)?.Status.ContainerStatus?.ContainerID, 'failed', 3);
-  await listUntil(() => onlyService(services).Spec.Mode.Replicated.Replicas === 0);
+  const { manager, records } = runtime.swarm;
+  const [record] = await records.list();
+  if (record === undefined) throw new Error('there is one');
+  const asked: number[] = [];
+  const scaleDown = scaleDownEnded(manager, async ({ starts }) => {
+    asked.push(starts);
+    return starts === record.starts;
+  });
+  for (const starts of [record.starts, record.starts + 1])
+    await waitFor(() => {
+      scaleDown([{ ...record, starts }]);
+      return asked.includes(starts);
+    });
+  await waitFor(() => onlyService(services).Spec.Mode.Replicated.Replicas === 0);
 });
 
 t.test('a silent node is asked once in a pass, and holds up no other node', async (t) => {
-  const { runtime, services, tasks, containers } = await started(t);
+  const { runtime, services, tasks } = await started(t);
   for (let count = 0; count < 2; count += 1) await runtime.start(await runtime.create(aSpec(IMAGE)));
-  reported(tasks, 'orphaned', 'shutdown');
-  containers.length = 0;
+  tasks.splice(0, 3, ...tasks.map((task) => ({ ...task, Status: { ...task.Status, State: 'orphaned' } })));
   const { manager, records } = runtime.swarm;
   const [first, second, third] = await records.list();
   if (first === undefined || second === undefined || third === undefined) throw new Error('there are three');
@@ -275,19 +278,15 @@ t.test('a silent node is asked once in a pass, and holds up no other node', asyn
     asked.push(nodeId);
     return nodeId === 'silent' ? silence.promise : Promise.resolve(false);
   });
-  const [one, two] = [first, second].map((record) => ({ ...record, nodeId: 'silent' }));
-  scaleDown([one, two, third].flatMap((record) => record ?? []));
-  const becomesStopped = ({ name }: { readonly name: string }, before = () => {}) =>
-    eventually(
-      () => {
-        before();
-        return services.get(name)?.Spec.Mode.Replicated.Replicas;
-      },
-      (replicas) => replicas === 0,
-    );
-  await becomesStopped(third);
+  const isStopped = ({ name }: { readonly name: string }) =>
+    services.get(name)?.Spec.Mode.Replicated.Replicas === 0;
+  scaleDown([{ ...first, nodeId: 'silent' }, { ...second, nodeId: 'silent' }, third]);
+  await waitFor(() => isStopped(third));
   silence.reject(new Error('no answer'));
-  await becomesStopped(second, () => scaleDown([{ ...second, nodeId: 'another', starts: 2 }]));
+  await waitFor(() => {
+    scaleDown([{ ...second, nodeId: 'another', starts: 2 }]);
+    return isStopped(second);
+  });
   t.equal(asked.filter((nodeId) => nodeId === 'silent').length, 1);
 });
 

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { aFolder } from '../../support/folder.ts';
-import { eventually } from '../../support/patience.ts';
+import { eventually, waitFor } from '../../support/patience.ts';
 import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const addressOf = ({ address: { host, port } }: StandIn): string => `tcp://${host}:${port}`;
@@ -101,10 +101,7 @@ t.test(
       aFolder(t),
     );
     const usesNow = (manager: StandIn) =>
-      eventually(
-        () => parts.engine.detail,
-        (detail) => detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`),
-      );
+      waitFor(() => parts.engine.detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`));
     await usesNow(one);
     t.same(await runtime.list(), []);
     one.behaviour.hasLeader = false;
@@ -133,10 +130,7 @@ t.test(
     const dataDir = aFolder(t);
     const { parts, runtime, said } = await use(t, [one, two].map(addressOf), dataDir);
     const usesNow = (manager: StandIn) =>
-      eventually(
-        () => parts.engine.detail,
-        (detail) => detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`),
-      );
+      waitFor(() => parts.engine.detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`));
     await usesNow(one);
     one.behaviour.swarmId = 'a-new-one';
     await usesNow(two);
@@ -150,10 +144,7 @@ t.test(
     two.behaviour.swarmId = 'a-new-one';
     await t.rejects(runtime.list(), { name: 'OtherSwarm' });
     await t.rejects(runtime.find('a-container', 1), { name: 'OtherSwarm' });
-    await eventually(
-      () => parts.engine,
-      ({ mend }) => mend === 'see the log, and docs/swarm.md#more-than-one-manager',
-    );
+    await waitFor(() => parts.engine.mend === 'see the log, and docs/swarm.md#more-than-one-manager');
     t.match(said.join(), 'is not usable');
     t.match(await readRecords(layoutOf(dataDir)), [{ id: `swarm-${one.nodeId}` }]);
   },
@@ -164,8 +155,5 @@ t.test('a manager that answers, but cannot be prepared, holds up no other', asyn
   one.behaviour.refusesNetworks = true;
   two.behaviour.missingImage = 'an-image';
   const { parts } = await use(t, [one, two].map(addressOf), aFolder(t), 'an-image');
-  await eventually(
-    () => parts.engine.detail,
-    (detail) => detail.startsWith(`Swarm at ${addressOf(two)}`),
-  );
+  await waitFor(() => parts.engine.detail.startsWith(`Swarm at ${addressOf(two)}`));
 });
