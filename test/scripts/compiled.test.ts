@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { sharingCompiled } from '../../scripts/lib/test/compiled.mjs';
@@ -30,18 +30,24 @@ t.test('a clone finds what another one compiled', async (t) => {
   t.same(filesIn(cache), compiled);
 });
 
-t.test('a month begins a new folder, and the last one goes', async (t) => {
+t.test('a month begins a new folder in every clone, and the last one goes', async (t) => {
   const cache = aFolder(t);
   mkdirSync(`${cache}/checks`);
   const [one, other] = [aFolder(t), aFolder(t)];
   for (const root of [one, other]) sharingCompiled(root, cache, MAY);
   writeFileSync(`${one}/.tap/compile-cache/code`, '');
-  sharingCompiled(one, cache, JUNE);
-  t.same(readdirSync(cache), ['checks', 'compiled-2026-05'], 'a present link stays');
-  sharingCompiled(aFolder(t), cache, JUNE);
-  t.same(readdirSync(cache), ['checks', 'compiled-2026-06']);
-  t.notOk(existsSync(`${other}/.tap/compile-cache`));
-  sharingCompiled(other, cache, JUNE);
-  writeFileSync(`${other}/.tap/compile-cache/code`, '');
-  t.same(readdirSync(`${cache}/compiled-2026-06`), ['code']);
+  sharingCompiled(other, cache, MAY);
+  t.same(readdirSync(`${other}/.tap/compile-cache`), ['code']);
+  for (const root of [one, other]) {
+    sharingCompiled(root, cache, JUNE);
+    t.same(readdirSync(cache), ['checks', 'compiled-2026-06']);
+    writeFileSync(`${root}/.tap/compile-cache/${path.basename(root)}`, '');
+  }
+  t.equal(readdirSync(`${cache}/compiled-2026-06`).length, 2);
+});
+
+t.test('a folder of compiled code from before gives way to the link', async (t) => {
+  const [root, cache] = [aFolderOf(t, { '.tap/compile-cache/old': '' }), aFolder(t)];
+  sharingCompiled(root, cache, MAY);
+  t.same(readdirSync(`${root}/.tap/compile-cache`), []);
 });

@@ -228,7 +228,7 @@ t.test('files share a process until they take too long, and the longest begins',
   const units = unitsOf(root, [...seconds.keys(), 'test/web/new.test.ts'], seconds);
   t.same(
     units.map(({ files }) => files.map((file) => file.replace(/^test\/|\.test\.ts$/g, '')).join(' ')),
-    ['e2e/one e2e/two', 'http/a http/b', 'http/c web/a web/new', 'faults/one', 'http/property'],
+    ['e2e/one e2e/two', 'http/a http/b', 'web/a web/new', 'faults/one', 'http/c', 'http/property'],
   );
 });
 

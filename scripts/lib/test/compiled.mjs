@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 
 const LINK = path.join('.tap', 'compile-cache');
 const PREFIX = 'compiled-';
 
 /**
- * The environment in which processes share compiled code, also with other clones on this machine: the code is in
- * `cache`, and Node.js finds it by a module's path from the link to it, and by the module's content.
+ * The environment in which processes share compiled code, also with other clones on this machine. A clone has a link to
+ * the folder of this month in `cache`. Node.js names a module by its path from that link, and compares its content.
  * @param {string} root
  * @param {string} cache
  * @param {Date} [now]
@@ -14,8 +14,8 @@ const PREFIX = 'compiled-';
  */
 export function sharingCompiled(root, cache, now = new Date()) {
   const link = path.join(root, LINK);
-  // a dangling link does not exist
-  if (!existsSync(link)) linkTo(link, ofMonth(cache, now));
+  const target = ofMonth(cache, now);
+  if (targetOf(link) !== target) linkTo(link, target);
   return { NODE_COMPILE_CACHE: link, NODE_COMPILE_CACHE_PORTABLE: '1' };
 }
 
@@ -33,12 +33,19 @@ function ofMonth(cache, now) {
 }
 
 /**
+ * Null when nothing, or a folder, is there.
+ * @param {string} link
+ */
+const targetOf = (link) =>
+  lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(link) : null;
+
+/**
  * @param {string} link
  * @param {string} target
  */
 function linkTo(link, target) {
   mkdirSync(path.dirname(link), { recursive: true });
-  rmSync(link, { force: true });
+  rmSync(link, { recursive: true, force: true });
   try {
     symlinkSync(target, link);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { kindOf } from './needs.mjs';
+import { mayRunAgain } from './unsteady.mjs';
 
 /**
  * The work of one test process: files of one kind, in turn, and of one folder of `test` if they need an engine.
@@ -11,7 +12,7 @@ import { kindOf } from './needs.mjs';
 
 const OF_CLUSTERS = ['test/kubernetes/', 'test/swarm/'];
 
-/** These change or measure their whole process: clock, memory, event loop, descriptors. */
+/** These measure their whole process, or stop it: memory, event loop, descriptors. */
 export const ALONE = new Set([
   'adapters/postgres/audit-verify',
   'app/terminals/output-log',
@@ -39,8 +40,8 @@ const LONG_SECONDS = new Map([
 ]);
 
 /**
- * Files share a process up to this total: small enough that the last process does not delay the run, and large because
- * each process loads 2,000 modules, for 1.5 seconds.
+ * Files share a process up to this total. A smaller one starts more processes, and each loads 2,000 modules in 1.5 s.
+ * With a larger one, the last process would delay the end of the run.
  */
 const SHARED_SECONDS = { pure: 30, database: 60, engine: 120 };
 /** On a busy machine all files take longer; a process still gets this share of the pure ones. */
@@ -83,7 +84,7 @@ export function unitsOf(root, files, seconds = new Map()) {
   const single = files.map((file) => unitOf(root, file, seconds));
   const shared = { ...SHARED_SECONDS, pure: pureShare(single) };
   for (const one of single) {
-    const group = one.kind === 'engine' ? `engine ${one.name.split('/')[0]}` : one.kind;
+    const group = groupOf(one);
     const last = ALONE.has(one.name) ? undefined : open.get(group);
     const hasRoom = last !== undefined && last.seconds + one.seconds <= shared[one.kind];
     const unit = hasRoom ? joined(last, one) : one;
@@ -92,6 +93,16 @@ export function unitsOf(root, files, seconds = new Map()) {
     if (!ALONE.has(one.name)) open.set(group, unit);
   }
   return units.sort((a, b) => b.seconds - a.seconds);
+}
+
+/**
+ * Files of a group may share a process. Those that get no second run share none with others, whose leftovers could fail
+ * them.
+ * @param {Unit} unit A single file.
+ */
+function groupOf({ kind, name, files }) {
+  if (kind === 'engine') return `engine ${name.split('/')[0]}`;
+  return `${kind} ${files.every(mayRunAgain) ? 'again' : 'once'}`;
 }
 
 /** @param {readonly Unit[]} single */
