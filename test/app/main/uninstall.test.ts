@@ -81,10 +81,11 @@ t.test('with settings of another engine than the one that was used nothing is re
 
 t.test('the list is of the engines that were used, whatever the settings say', async (t) => {
   const written = t.capture(process.stdout, 'write', process.stdout.write);
-  for (const [kinds, isListed, forgotten] of [
+  for (const [kinds, isListed, forgotten, BERTH_ENGINE = 'kubernetes'] of [
     ['private+kubernetes', true],
     ['kubernetes', false],
     ['swarm+kubernetes', false, ['old']],
+    ['private+kubernetes', true, ['tcp://10.0.0.1:2376'], 'auto'],
   ] as const) {
     const dataDir = path.join(aFolder(t), 'data');
     for (const name of ['engine', 'postgres']) mkdirSync(path.join(dataDir, name), { recursive: true });
@@ -96,14 +97,17 @@ t.test('the list is of the engines that were used, whatever the settings say', a
       ...(kind === 'swarm' && { id: 'old' }),
     }));
     writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
-    const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'kubernetes' });
+    const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE });
     if ('faults' in read) throw new Error(read.faults.join());
     await uninstall(read.config, aFolder(t), async () => false, forgotten);
     const said = written()
       .map(({ args }) => String(args[0]))
       .join('');
     t.equal(said.includes('what a failed first start'), isListed, kinds);
-    t.equal(said.includes('from the Swarm old at tcp://10.0.0.1:2376.'), forgotten !== undefined, kinds);
+    const isForgotten = /from the (Swarm old|cluster tcp:..10.0.0.1:2376) at tcp:..10\.0\.0\.1:2376\./.test(
+      said,
+    );
+    t.equal(isForgotten, forgotten !== undefined, kinds);
     t.match(said, /Pods, volumes and secrets in the cluster stay/);
   }
 });
