@@ -26,6 +26,16 @@ const type = fc.oneof(
   { weight: 8, arbitrary: fc.constant('application/json') },
   { weight: 1, arbitrary: fc.constantFrom('application/json; charset=utf-16', 'text/plain', 'x', '') },
 );
+/** What stands in an address where an id belongs, and is no id of anything. */
+const segment = fc
+  .oneof(
+    nasty.map((raw) => (raw.isWellFormed() ? encodeURIComponent(raw) : '%ed%a0%80') || '-'),
+    fc.string({ unit: fc.constantFrom(..."aZ0-._~!$&'()*+,;=:@", '%C3%BC'), minLength: 1 }),
+    fc.uuid(),
+    fc.constantFrom('%', '%zz'),
+  )
+  // That leads to another route.
+  .filter((raw) => raw !== '..');
 const header = fc
   .string({ unit: 'binary-ascii', maxLength: 60 })
   .map((raw) => raw.replace(/[^\x20-\x7e]/g, ''));
@@ -49,13 +59,16 @@ function assertTold({ statusCode, body }: Answer): void {
 
 async function throwAt(service: InTime, who: Person, route: string): Promise<void> {
   const [method, path = ''] = route.split(' ');
-  const request = fc.record({ payload: body, id: nasty, agent: header, type, authorized: fc.boolean() });
+  const isPublic = service.http.routeScopes.get(route) === 'public';
+  const request = fc.record({ payload: body, id: segment, agent: header, type, authorized: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(request, async ({ payload, id, agent, type, authorized }) => {
       const before = lasting(service);
       const answer = await service.http.inject({
         method: method as 'POST',
-        url: path.replace(':id', encodeURIComponent(id.toWellFormed()) || '-'),
+        url: path.replace(':id', () => id),
+        // Local programs may read some routes without a credential.
+        remoteAddress: '203.0.113.7',
         headers: {
           'content-type': type,
           'user-agent': agent,
@@ -64,8 +77,10 @@ async function throwAt(service: InTime, who: Person, route: string): Promise<voi
         ...(method === 'GET' ? {} : { payload }),
       });
       assertTold(answer);
-      if (answer.statusCode >= 400 && lasting(service) !== before)
-        throw new Error('a refused request changed something');
+      const isRefused = answer.statusCode >= 400;
+      if (!isRefused && path.includes(':id')) throw new Error(`${id} named something`);
+      if (!isRefused && !authorized && !isPublic) throw new Error(`${agent} gave access`);
+      if (isRefused && lasting(service) !== before) throw new Error('a refused request changed something');
     }),
     { numRuns: RUNS },
   );
@@ -101,6 +116,31 @@ t.test('odd query strings and addresses are refused as well', async (t) => {
       assertTold(await service.http.inject({ url: `/api/${path}?${query}`, headers: login }));
     }),
     { numRuns: 200 },
+  );
+  t.pass('each of them');
+});
+
+t.test('any false credential is refused', async (t) => {
+  const { service } = await aScene();
+  const latin = fc.string({
+    unit: fc.integer({ min: 32, max: 255 }).map((code) => String.fromCharCode(code)),
+  });
+  const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 60, maxLength: 68 });
+  const part = fc.base64String();
+  const credential = fc.oneof(
+    latin,
+    latin.map((one) => `Bearer ${one}`),
+    hex.map((one) => `Bearer svc_${one}`),
+    hex.map((one) => `bearer  svc_${one}`),
+    fc.tuple(part, part, part).map((parts) => `Bearer ${parts.join('.')}`),
+  );
+  const urls = fc.constantFrom('/api/tokens/validate', '/api/tokens', '/api/me', '/api/admin/settings');
+  await fc.assert(
+    fc.asyncProperty(credential, urls, async (authorization, url) => {
+      const answer = await service.http.inject({ method: 'GET', url, headers: { authorization } });
+      return answer.statusCode === 401 && answer.headers['www-authenticate'] !== undefined;
+    }),
+    { numRuns: 300 },
   );
   t.pass('each of them');
 });
