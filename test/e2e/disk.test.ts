@@ -48,7 +48,11 @@ t.test('an enforced size survives a full disk, a resize, a kill and a lost mount
   const ready = (await call('GET', '/readyz')).body as { parts: { disk: { detail: string } } };
   const { detail } = ready.parts.disk;
   t.match(ready.parts.disk, { status: 'ready', detail: /^(hard|soft)/ });
-  if (!detail.startsWith('hard: each')) return void t.pass('images', { skip: detail });
+  const copying = () => t.test('snapshots and forks of a running container', (t) => copies(t, call));
+  if (!detail.startsWith('hard: each')) {
+    await copying();
+    return void t.pass('images', { skip: detail });
+  }
 
   const made = (await call('POST', '/api/containers', { name: 'dev', ...small })).body;
   t.match(made, { status: 'running', volume: { size_mb: 512, quota: 'hard' } });
