@@ -66,7 +66,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   token_revoked: 'Revoked the API token PREFIX…',
   token_deleted: 'Deleted the API token PREFIX…',
   user_created: 'Made the account of user ID',
-  user_updated: 'Moved eve to the tier pro',
+  user_updated: 'Changed eve: role admin, tier pro',
   invitation_created: 'Made an invitation',
   invitation_withdrawn: 'Withdrew an invitation',
   invitation_accepted: 'Accepted an invitation',

@@ -269,7 +269,11 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     by(ada)('DELETE', `/api/tokens/${(await anApiToken(service, ada)).id}`),
   user_created: ({ by, root }) =>
     by(root)('POST', '/api/admin/users', { username: 'may', email: 'may@example.org' }),
-  user_updated: ({ by, root, eve }) => by(root)('PATCH', `/api/admin/users/${eve.id}`, { tier: 'pro' }),
+  user_updated: async ({ by, root, eve }) => {
+    const answer = await by(root)('PATCH', `/api/admin/users/${eve.id}`, { tier: 'pro', role: 'admin' });
+    await by(root)('PATCH', `/api/admin/users/${eve.id}`, { role: 'user' });
+    return answer;
+  },
   invitation_created: (scene) => invite(scene),
   invitation_withdrawn: async (scene) =>
     scene.by(scene.root)('DELETE', `/api/admin/invitations/${(await invite(scene)).id}`),

@@ -319,7 +319,7 @@ t.test('the watcher of shared counters has limits', async (t) => {
   await kernelSharesContract(t, { shares: memoryKernelShares(runtime), runtimeId, stop });
 });
 
-t.test('a container that exhausts a counter is stopped, with its owner on record', async (t) => {
+t.test('a container that exhausts a counter is stopped, and that is recorded once', async (t) => {
   const runtime = memoryRuntime();
   const kernelShares = memoryKernelShares(runtime);
   const service = await aService({ runtime, kernelShares });

@@ -93,7 +93,7 @@ t.test("a list has the user's own tokens in any state, newest first, with nulls 
   t.match(tokens[1], { name: 'second', revoked_at: '2026-01-01T00:00:03.000Z' });
 });
 
-t.test('a revoked or deleted token opens nothing, and the audit keeps it', async (t) => {
+t.test('a revoked or deleted token opens nothing, and a revocation is recorded once', async (t) => {
   const { call, clock, service, ada, storage } = await setUp();
   const token = await anApiToken(service, ada);
   const url = `/api/tokens/${token.id}`;

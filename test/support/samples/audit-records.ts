@@ -57,7 +57,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   token_revoked: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
   token_deleted: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
   user_created: 'root: {"id":"ID","role":"user","tier":"free"}',
-  user_updated: 'root: {"id":"eve","tier":"pro"}',
+  user_updated: 'root: {"id":"eve","tier":"pro","role":"admin"}',
   invitation_created:
     'root: {"id":"ID","role":"user","tier":"free","email":null,"username":null,"accountEndsAt":null}',
   invitation_withdrawn: 'root: ID',
