@@ -22,6 +22,8 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     containers,
     layerImages: carried,
     retention,
+    announcements,
+    health,
   } = storage.repositories;
   const all = async (): Promise<void> => {
     for (const kind of ENDED_KINDS) while ((await history.forget(kind, 30, 100)) > 0);
@@ -45,7 +47,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
 
   const areThere = (ids: readonly string[], find: (id: string) => Promise<unknown>) =>
     Promise.all(ids.map(async (id) => (await find(id)) !== null));
-  /** `make` returns what looks at what it has made; `before` and `after` are seen around the end of the days. */
+  /** Ages what `make` has made. The function that \`make\` returns must answer `before` on the last day, `after` a day later. */
   const forgets = (what: string, make: () => Promise<() => unknown>, before: unknown, after: unknown) =>
     t.test(`${name}: ${what}`, async (t) => {
       const look = await make();
@@ -144,25 +146,30 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     async () => {
       const lasts = await announce('lasts', null);
       await announce('ended', lasts?.createdAt ?? null);
-      return async () => valuesOf(await storage.repositories.announcements.list(), 'text').toSorted();
+      return async () => valuesOf(await announcements.list(), 'text').toSorted();
     },
     ['ended', 'lasts'],
     ['lasts'],
   );
+  for (const { id } of await announcements.list()) await announcements.delete(id);
 
+  const outages = async () => (await health.page('isolation', { after: null, limit: 9 })).items;
   await forgets(
     'an outage is forgotten long after its end',
     async () => {
-      const { health } = storage.repositories;
-      const from = (await announce('now', null))?.createdAt ?? new Date();
+      const { now: from } = await health.reports();
       const outage = { component: 'isolation', state: 'degraded', reason: 'open', detail: null } as const;
       await health.insert({ ...outage, from, to: from });
       await health.insert({ ...outage, from, to: null });
-      return async () => (await health.page('isolation', { after: null, limit: 9 })).items.length;
+      return async () => (await outages()).length;
     },
     2,
     1,
   );
+  for (const { id, from } of await outages()) await health.end(id, from);
+  await age(31);
+  await all();
+  t.same(await outages(), [], 'the other is forgotten once it has ended');
 
   await t.test(`${name}: a deleted container and what it had go long after its volume`, async (t) => {
     const userId = await aUserId();
