@@ -148,7 +148,7 @@ async function vanish(scene: Scene): Promise<void> {
   await scene.engine.docker.getContainer(body['id'] as string).remove({ force: true });
 }
 
-/** What follows the commit is the same in each kind, and tried in others. */
+/** In the usual run a case that makes a container dies only here: other cases try the points that follow. */
 const MADE = ['after create_fresh'];
 
 const CASES: Readonly<Record<string, Case>> = {

@@ -23,8 +23,8 @@ const LAUNCHER = path.join(import.meta.dirname, 'launch-chromium.pl');
 let running: Promise<Browser> | undefined;
 
 /**
- * The Chromium of this test file, with contexts that end with `t`. A start takes less than the messages of one test
- * would through another process. Null when the test was skipped because there is no Chromium.
+ * The Chromium of this test file, with contexts that end with `t`. Each file starts its own: to reach a shared one
+ * through another process takes longer. Null when the test was skipped because there is no Chromium.
  */
 export async function openBrowser(t: Test): Promise<Browser | null> {
   const part = await needs(t, 'browser');

@@ -10,7 +10,7 @@ import { type Installation, launchService, type Running } from './service-proces
 
 export type { Installation, Running };
 
-/** A folder that goes with `t`, after what an installation has left elsewhere. */
+/** A data folder. At the end of `t`, `clear` removes what the installation has left elsewhere, then the folder is removed. */
 export function aDataFolder(t: Test, clear: () => Promise<unknown>): string {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
   t.teardown(async () => {
