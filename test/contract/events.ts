@@ -5,7 +5,7 @@ import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { aSharedContainer } from '../support/database/sharing.ts';
 import { type Blocked, hashOf, storedUser } from '../support/database/stored.ts';
-import { eventually, waitFor } from '../support/patience.ts';
+import { waitFor, waitForValue } from '../support/patience.ts';
 import { valuesOf } from '../support/values.ts';
 
 const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_started'): ContainerEvent => ({
@@ -22,7 +22,7 @@ export async function read(events: EventLog, from: string, count: number): Promi
     all.push(...(await events.after(all.at(-1)?.id ?? from, 2)).events);
     return all.length;
   };
-  await eventually(more, (so) => so >= count);
+  await waitForValue(more, (so) => so >= count);
   return all;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { eventually } from '../support/patience.ts';
+import { waitForValue } from '../support/patience.ts';
 import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const PANES = 60;
@@ -32,7 +32,7 @@ t.test(`SIGTERM with ${PANES} terminals open ends in time, and with 0`, async (t
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => open(pane + n)));
   t.equal(opened, PANES);
   t.equal(await running.stop(), 0);
-  await eventually(
+  await waitForValue(
     () => closes.length,
     (count) => count === PANES,
   );

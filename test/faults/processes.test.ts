@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { MAX_STORED_BYTES } from '../../src/domain/containers/processes/stored-output.ts';
 import { freshDatabase } from '../support/database/database.ts';
-import { eventually } from '../support/patience.ts';
+import { waitForValue } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
 import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
@@ -74,7 +74,7 @@ if (installation !== null) {
       const headers = { authorization: `Bearer ${token}` };
       return await (await fetch(`${service.address}${box}/${id}/output?after=0,0`, { headers })).text();
     };
-    await eventually(
+    await waitForValue(
       () => outputOf(left['id']),
       (lines) => lines.includes('so far'),
     );
@@ -163,7 +163,7 @@ function follower(ask: Ask) {
     last: (): Line | null => last,
     resumes: (): number => resumes,
     until: async (is: () => boolean): Promise<void> => {
-      await eventually(
+      await waitForValue(
         async () => is() || fault !== null,
         (done) => done,
         { patienceMs: 120_000, everyMs: 100 },

@@ -3,7 +3,7 @@ import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
 import { anInstallationIn } from '../support/kubernetes/installation.ts';
 import { watchPods } from '../support/kubernetes/pod-witness.ts';
 import { watchPrograms } from '../support/kubernetes/program-witness.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, waitForValue } from '../support/patience.ts';
 import { inside, small } from '../support/process/fault-scene.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
 
@@ -78,7 +78,7 @@ else {
     const stopped = await call('POST', `${url}/stop`);
     t.match(stopped.status, /^(202|503)$/, 'nobody knows whether its programs have ended');
     t.not((await start()).status, 200, 'nothing may run beside them');
-    await eventually(
+    await waitForValue(
       () => performance.now() - cutMs,
       (ms) => ms > CUT_OFF_MS,
       PATIENT,

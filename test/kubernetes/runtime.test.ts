@@ -11,7 +11,7 @@ import { containerRuntimeContract } from '../contract/containers/container-runti
 import { aSpec, started } from '../support/engine/container.ts';
 import { hintsOf } from '../support/hints.ts';
 import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
-import { eventually, waitFor } from '../support/patience.ts';
+import { waitFor, waitForValue } from '../support/patience.ts';
 
 const cluster = testCluster();
 const { kubeconfig, namespace } = cluster;
@@ -41,7 +41,7 @@ t.test('images that nobody has are reported, and no Pod is left', async (t) => {
   const spec = aSpec('berth/none:1');
   const handle = await runtime.create(spec);
   await t.rejects(runtime.start(handle), { name: 'ImageUnavailable' });
-  await eventually(
+  await waitForValue(
     () => podsOf(spec.dbId),
     ({ length }) => length === 0,
     // Older kubelets take most of a minute for a Pod that never ran.
@@ -105,7 +105,7 @@ t.test('a killed API server makes no second Pod', { skip: cluster.orders === nul
   t.match((await starting) ?? { name: 'RuntimeUnavailable' }, { name: /RuntimeUnavailable|OutcomeUnknown/ });
   await t.rejects(runtime.observe(handle), { name: 'RuntimeUnavailable' });
   await order(cluster, 'start', 'kube-apiserver');
-  await eventually(
+  await waitForValue(
     () =>
       runtime.ping().then(
         () => true,

@@ -5,7 +5,7 @@ import t from 'tap';
 import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
 import { anInstallationIn } from '../support/kubernetes/installation.ts';
 import { watchPods } from '../support/kubernetes/pod-witness.ts';
-import { eventually } from '../support/patience.ts';
+import { eventually, waitForValue } from '../support/patience.ts';
 import { inside, small } from '../support/process/fault-scene.ts';
 import { theCommand } from '../support/service/command.ts';
 import { finish } from '../support/ssh/ssh-programs.ts';
@@ -124,7 +124,7 @@ if (cluster.orders !== null) {
   t.test('a killed API server loses nothing: a stop is done, or taken back', async (t) => {
     await inside(call, dbId, 'echo kept > canary');
     const stopped = call('POST', `${url}/stop`);
-    await eventually(status, (now) => now !== 'running', PATIENT);
+    await waitForValue(status, (now) => now !== 'running', PATIENT);
     await order(cluster, 'kill', 'kube-apiserver');
     const asked = await call('GET', `${url}/stats`);
     t.ok(asked.status >= 400, 'no figures meanwhile');
@@ -147,7 +147,7 @@ if (cluster.orders !== null) {
     const node = () => kubectl(cluster, ['get', 'nodes', `-o=jsonpath=${ready}`]);
     t.equal(await eventually(node, (is) => is === 'Unknown', PATIENT), 'Unknown');
     const restarted = call('POST', `${url}/stop`).then(() => call('POST', `${url}/start`));
-    await eventually(
+    await waitForValue(
       () => performance.now() - began,
       (ms) => ms > CUT_OFF_MS,
       PATIENT,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
 /**
  * How long a test waits for an effect, in milliseconds: far longer than on a busy machine, and well below a test file's
@@ -55,6 +56,17 @@ export async function eventually<T>(
 
 const pauseAfter = (waitedMs: number): number =>
   Math.min(Math.max(PAUSE.share * waitedMs, PAUSE.leastMs), PAUSE.mostMs);
+
+/** Reads until the value is good, and returns it. Throws with the last value when it never is. */
+export async function waitForValue<T>(
+  read: () => T | Promise<T>,
+  isGood: (value: T) => unknown,
+  patience: Patience = {},
+): Promise<T> {
+  const last = await eventually(read, isGood, patience);
+  if (isGood(last)) return last;
+  throw new Error(`not so within ${patience.patienceMs ?? PATIENCE_MS} ms: ${isGood}: ${inspect(last)}`);
+}
 
 /** Between two readings of `standsStill`, in milliseconds: a running program causes a change in less. */
 const STILL_MS = 400;

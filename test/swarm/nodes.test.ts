@@ -1,5 +1,5 @@
 import t from 'tap';
-import { eventually } from '../support/patience.ts';
+import { eventually, waitForValue } from '../support/patience.ts';
 import { aContainerWithCanary, inside } from '../support/process/fault-scene.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
 import { type NodeName, swarmCluster } from '../support/swarm/cluster.ts';
@@ -37,7 +37,7 @@ async function onWorker() {
 /** The time is what is tested: how long a node was silent. */
 async function cutOff(): Promise<void> {
   const beganMs = performance.now();
-  await eventually(
+  await waitForValue(
     () => performance.now() - beganMs,
     (ms) => ms > CUT_OFF_MS,
     PATIENT,
@@ -75,7 +75,7 @@ await t.test(
     await cutOff();
     t.same(await ids(), before, 'it runs on');
     await cluster.heal(node);
-    await eventually(isBack(node), Boolean, PATIENT);
+    await waitForValue(isBack(node), Boolean, PATIENT);
     const canary = async (): Promise<unknown> => {
       await call('POST', `${url}/start`);
       return await inside(call, dbId, 'cat canary');

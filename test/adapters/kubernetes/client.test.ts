@@ -10,7 +10,7 @@ import { RightMissing, RuntimeUnavailable } from '../../../src/ports/containers/
 import { hintsOf } from '../../support/hints.ts';
 import { type StandInCluster, startStandInCluster } from '../../support/kubernetes/api-server.ts';
 import { rolesNotRead } from '../../support/kubernetes/refusals.ts';
-import { eventually } from '../../support/patience.ts';
+import { waitForValue } from '../../support/patience.ts';
 
 type Scene = { readonly cluster: StandInCluster; readonly client: ApiClient };
 
@@ -93,7 +93,7 @@ t.test('a watch hints at changes, and after all that may hide some', async (t) =
   const watched = { path: SECRETS, labelSelector: 'of=test' };
   const { count, first, after } = hintsOf(t, (onHint) => watchObjects(client, watched, onHint));
   await first();
-  await eventually(
+  await waitForValue(
     () => cluster.verbs.filter(({ verb }) => verb === 'watch').length,
     (count) => count > 0,
   );

@@ -5,7 +5,7 @@ import { urlOf as engineUrlOf } from '../../../src/adapters/swarm/client/node-ad
 import { swarmHealth } from '../../../src/adapters/swarm/insight/swarm-health.ts';
 import { onHostOf } from '../../../src/adapters/swarm/network/node-host.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { eventually } from '../../support/patience.ts';
+import { waitForValue } from '../../support/patience.ts';
 import { runtimeOn, type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
@@ -115,7 +115,7 @@ t.test('no container starts on a node without its rules', async (t) => {
   const rules = () => one.execs.filter((input) => input.includes('*filter')).length;
   const rejoin = async () => {
     one.behaviour.joins += 1;
-    await eventually(
+    await waitForValue(
       async () => (await runtime.swarm.nodes.list())[0]?.Version?.Index,
       (index) => index === one.behaviour.joins,
     );

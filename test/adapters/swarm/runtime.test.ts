@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { Service, ServiceSpec, Task } from '../../../src/adapters/swarm/client/objects.ts';
 import { hasEnded, scaleDownEnded } from '../../../src/adapters/swarm/containers/ended-services.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { eventually, waitFor } from '../../support/patience.ts';
+import { eventually, waitFor, waitForValue } from '../../support/patience.ts';
 import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const IMAGE = 'registry.example/box:1';
@@ -88,7 +88,7 @@ t.test('only Berth starts a container whose program has ended', async (t) => {
   await runtime.start(other);
   end(tasks[0]?.Status.ContainerStatus?.ContainerID, 'failed', 3);
   const replicas = () => [...services.values()].map(({ Spec }) => Spec.Mode.Replicated.Replicas);
-  await eventually(
+  await waitForValue(
     async () => {
       await runtime.list();
       return replicas();
@@ -108,7 +108,7 @@ t.test('a service that the swarm does not change holds up no other', async (t) =
   behaviour.stuckService = [...services.keys()][0] ?? null;
   for (const { Status } of [...tasks]) end(Status.ContainerStatus?.ContainerID, 'failed', 3);
   const replicas = () => [...services.values()].map(({ Spec }) => Spec.Mode.Replicated.Replicas);
-  await eventually(
+  await waitForValue(
     async () => {
       await runtime.list();
       return replicas();
@@ -193,7 +193,7 @@ t.test('a task that is being ended is no start, and is waited for', async (t) =>
   reported(tasks, 'running', 'shutdown');
   t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
   const starting = runtime.start(handle);
-  await eventually(
+  await waitForValue(
     () => runtime.observe(handle),
     ({ kind }) => kind === 'running',
   );

@@ -7,7 +7,7 @@ import { aSpec } from '../../support/engine/container.ts';
 import { aFolder } from '../../support/folder.ts';
 import { startStandInCluster } from '../../support/kubernetes/api-server.ts';
 import { notAllowed } from '../../support/kubernetes/refusals.ts';
-import { eventually } from '../../support/patience.ts';
+import { waitForValue } from '../../support/patience.ts';
 
 t.test('a cluster that does not answer is tried again, and then used', async (t) => {
   const cluster = await startStandInCluster();
@@ -52,13 +52,13 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   // Long enough to be seen.
   for (let n = 0; n < 50; n += 1) cluster.refuseNext('list', 'pods', forbidden);
   const detail = 'Berth lacks a right in the cluster: list pods';
-  await eventually(
+  await waitForValue(
     () => parts.engine,
     (part) => part.detail === detail && part.mend === 'grant it: see docs/cluster.md',
   );
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   t.match(runtime.capabilities, { keepsLayer: false }, 'known before it answers');
-  await eventually(
+  await waitForValue(
     () => parts.engine.status,
     (status) => status === 'ready',
   );
@@ -66,7 +66,7 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   t.equal(cluster.store.all('networkpolicies').length, 2, 'isolated before the first container');
   t.match(runtime, { diskQuota: 'hard', capabilities: { keepsLayer: false } });
   await runtime.start(await runtime.create(aSpec('an-image')));
-  await eventually(
+  await waitForValue(
     () => hints,
     (count) => count > 0,
   );

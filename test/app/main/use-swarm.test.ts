@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { aFolder } from '../../support/folder.ts';
-import { eventually, waitFor } from '../../support/patience.ts';
+import { waitFor, waitForValue } from '../../support/patience.ts';
 import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const addressOf = ({ address: { host, port } }: StandIn): string => `tcp://${host}:${port}`;
@@ -56,7 +56,7 @@ t.test('containers in a cluster keep a swarm from being used in its stead', asyn
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   t.match(await readRecords(layoutOf(dataDir)), [{ kind: 'kubernetes' }]);
   rmSync(layoutOf(dataDir).record);
-  await eventually(
+  await waitForValue(
     () => parts.engine.status,
     (status) => status === 'ready',
   );
@@ -75,7 +75,7 @@ t.test('a manager that is none yet is tried again, and then used', async (t) => 
 
   swarm.behaviour.heartbeatSeconds = 5;
   swarm.behaviour.isManager = true;
-  await eventually(
+  await waitForValue(
     () => parts.engine.detail,
     (detail) => detail.includes('1 node'),
   );
@@ -113,7 +113,7 @@ t.test(
     );
 
     two.behaviour.hasLeader = false;
-    await eventually(
+    await waitForValue(
       () => parts.engine,
       ({ status, reason }) => status === 'degraded' && reason === 'unusable',
     );

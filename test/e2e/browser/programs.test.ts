@@ -11,7 +11,7 @@ import {
   waitForLine,
 } from '../../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
-import { eventually } from '../../support/patience.ts';
+import { eventually, waitForValue } from '../../support/patience.ts';
 
 /** The part of the page's terminal that this uses. */
 type Screen = { readonly terminal: { write(output: string, done: () => void): void } };
@@ -113,7 +113,7 @@ async function readable(t: Test, page: Page): Promise<void> {
       await new Promise<void>((resolve) => terminal.write(pairs, resolve));
     }, PAIRS);
     const cells = (
-      await eventually(
+      await waitForValue(
         () => drawn(page),
         (all) => all.filter(isPair).length > 500,
       )

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { anOperation } from '../../contract/containers/operations.ts';
 import { aMachine, connectMachine } from '../../support/agent/scripted-agent.ts';
-import { eventually } from '../../support/patience.ts';
+import { waitForValue } from '../../support/patience.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { refusesByField } from '../../support/service/refusals.ts';
 import {
@@ -348,12 +348,12 @@ t.test('a transfer joins one to the same user only under the same name', async (
     },
   });
   const first = transfer(bob.id);
-  await eventually(
+  await waitForValue(
     async () => (await operations.busy()).size,
     (busy) => busy === 1,
   );
   const others = [transfer(bob.id), transfer(bob.id, { name: 'new' })];
-  await eventually(
+  await waitForValue(
     async () => waiting,
     (all) => all >= 2,
   );

@@ -6,7 +6,7 @@ import {
   type Measured,
   withMeasured,
 } from '../../../src/domain/containers/figures/figures.ts';
-import { eventually } from '../../support/patience.ts';
+import { waitForValue } from '../../support/patience.ts';
 import { aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
 import { valuesOf } from '../../support/values.ts';
 
@@ -74,7 +74,7 @@ t.test('one measurement serves all viewers, and none is made without one', async
   t.equal(calls(), 0);
   const [first] = await figures(ada, id);
   t.match(first, { db_id: id, time: null, cpu_millicores: null });
-  await eventually(
+  await waitForValue(
     async () => calls(),
     (count) => count === 1,
   );

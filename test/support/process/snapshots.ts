@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { eventually } from '../patience.ts';
+import { eventually, waitForValue } from '../patience.ts';
 import type { client } from './running-service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
@@ -33,7 +33,7 @@ export async function copies(t: Test, call: Call): Promise<void> {
   );
   await call('POST', `${url}/processes`, { command: ['sh', '-c', WRITER], name: 'writer' });
   const now = async () => Number(await sh(call, dbId, 'cat /root/n'));
-  await eventually(now, (n) => n > 5);
+  await waitForValue(now, (n) => n > 5);
 
   const taken = await call('POST', `${url}/snapshots`, { name: 'base' });
   const base = await finished(call, `/api/snapshots/${taken.body['id']}`);

@@ -10,7 +10,7 @@ import type { Ports } from '../../../src/app/main/compose-options.ts';
 import type { Service } from '../../../src/app/main/service.ts';
 import { ok } from '../../../src/domain/result.ts';
 import { aFolder } from '../folder.ts';
-import { eventually, waitFor } from '../patience.ts';
+import { eventually, waitFor, waitForValue } from '../patience.ts';
 import type { Cluster } from './cluster.ts';
 import type { Bearer } from './service.ts';
 
@@ -125,7 +125,7 @@ export async function openStream(
     cut: () => eventually(() => end, hasEnded),
     async goesOn() {
       const before = passed;
-      await eventually(
+      await waitForValue(
         () => end,
         () => passed >= before + 2 || hasEnded(end),
       );

@@ -6,7 +6,7 @@ import {
 } from '../../../contract/containers/processes/container-processes.ts';
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { eventually } from '../../../support/patience.ts';
+import { eventually, waitForValue } from '../../../support/patience.ts';
 import { needs } from '../../../support/run/infra.ts';
 
 const NOTHING = { stdout: 0, stderr: 0 };
@@ -52,7 +52,7 @@ if (engine !== null) {
 async function tree(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {
   const { start, output, ended } = processesIn(instance.processes, handle);
   const id = await start(['sh', '-c', TREE]);
-  await eventually(
+  await waitForValue(
     () => sh(instance, handle, 'pgrep -c -x sleep || true'),
     (count) => Number(count) >= 2,
   );
@@ -70,7 +70,7 @@ async function stubborn(t: Test, instance: TestInstance, handle: RuntimeHandle):
     'trap "" TERM; setsid sh -c "trap \\"\\" TERM; sleep 4003; :" & echo ready; sleep 4004; :',
   ]);
   const isReady = async () => String((await output(id, NOTHING, false))?.stdout);
-  await eventually(isReady, (text) => text === 'ready\n');
+  await waitForValue(isReady, (text) => text === 'ready\n');
   t.match(await instance.processes.end(handle, id), { kind: 'exited', exitCode: 137 });
   t.equal(await sh(instance, handle, LEFT), '0');
 }
@@ -94,7 +94,7 @@ async function terminal(
   const { start, output, ended } = processesIn(processes, handle);
   const text = async (id: string, follow = true) => String((await output(id, NOTHING, follow))?.stdout);
   const waiting = await start(['sh', '-c', WAITS_FOR_A_SIZE], TERMINAL);
-  await eventually(
+  await waitForValue(
     () => text(waiting, false),
     (shown) => shown === 'ready\r\n',
   );
@@ -156,10 +156,10 @@ async function again(t: Test, instance: TestInstance, handle: RuntimeHandle): Pr
   const { start, state, output } = processesIn(instance.processes, handle);
   const id = await start(['sh', '-c', 'echo before; sleep 4006']);
   const written = async () => String((await output(id, NOTHING, false))?.stdout);
-  await eventually(written, (text) => text === 'before\n');
+  await waitForValue(written, (text) => text === 'before\n');
   const { docker } = instance;
   await docker.getContainer(handle.runtimeId).kill();
-  await eventually(
+  await waitForValue(
     () => instance.runtime.observe(handle),
     ({ kind }) => kind === 'stopped',
   );

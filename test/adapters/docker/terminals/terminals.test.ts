@@ -6,7 +6,7 @@ import type { PtyStream } from '../../../../src/ports/terminals/terminal-backend
 import { aTerminal, reader, terminalBackendContract } from '../../../contract/terminals/terminal-backend.ts';
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { eventually, standsStill, waitFor } from '../../../support/patience.ts';
+import { eventually, standsStill, waitFor, waitForValue } from '../../../support/patience.ts';
 
 /** Each check runs a program in the container, which loads the engine. */
 const POLL_MS = 100;
@@ -218,7 +218,7 @@ async function manyLeftovers(t: Test, { terminals, commands, handle }: Box): Pro
   const env = Object.fromEntries(marks.map((mark, at) => [`M${at}`, `BERTH_TERM=${mark}`]));
   const going = runIn(commands, handle, ['sleep', '7006'], { env });
   let seen: ReadonlySet<string> = new Set();
-  await eventually(
+  await waitForValue(
     async () => {
       seen = new Set((await terminals.leftovers(handle)).marks);
     },

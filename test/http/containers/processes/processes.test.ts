@@ -6,7 +6,7 @@ import { outputLines } from '../../../../src/adapters/http/replies/process-outpu
 import { memoryProcesses } from '../../../../src/adapters/memory/containers/processes/container-processes.ts';
 import { memoryPorts, memoryRuntime } from '../../../../src/adapters/memory/index.ts';
 import type { OutputPiece } from '../../../../src/ports/containers/processes/container-processes.ts';
-import { eventually } from '../../../support/patience.ts';
+import { eventually, waitForValue } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
 import { refusesByField } from '../../../support/service/refusals.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
@@ -160,7 +160,7 @@ t.test('output stays when the container is stopped or recreated', async (t) => {
   await input(running, 'so far');
   const text = async (id: string, query = '') =>
     (await linesOf(id, query)).map(({ data = '' }: { data?: string }) => data).join('');
-  await eventually(
+  await waitForValue(
     async () => await text(running),
     (now) => now === 'so far',
   );
