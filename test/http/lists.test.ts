@@ -38,7 +38,7 @@ async function aScene() {
 
 type Scene = Awaited<ReturnType<typeof aScene>>;
 
-/** All pages of two items; throws when there are more than a list of `most` items has. */
+/** The items of all pages; throws when there are more pages than `most`, the number of items, allows. */
 async function allPages(
   { read }: Scene,
   path: string,
@@ -47,14 +47,14 @@ async function allPages(
 ): Promise<Item[]> {
   const items: Item[] = [];
   let next: string | null | undefined;
-  do {
+  for (let pages = 0; pages <= most; pages += 1) {
     const page = await read(path, { ...query, limit: '2', ...(next ? { cursor: next } : {}) });
     t.ok(page.items.length <= 2 && page.next !== undefined, path);
     items.push(...page.items);
-    if (items.length > most) throw new Error(`the pages of ${path} by ${query['sort']} repeat items`);
     next = page.next;
-  } while (next);
-  return items;
+    if (!next) return items;
+  }
+  throw new Error(`the pages of ${path} do not end: ${JSON.stringify(query)}`);
 }
 
 /** An audited read adds a record to the list that it reads. */

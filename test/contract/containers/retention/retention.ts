@@ -47,7 +47,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
 
   const areThere = (ids: readonly string[], find: (id: string) => Promise<unknown>) =>
     Promise.all(ids.map(async (id) => (await find(id)) !== null));
-  /** Ages what `make` has made. The function that \`make\` returns must answer `before` on the last day, `after` a day later. */
+  /** `make` makes items and returns a way to look at them: they must be as in `before` on day 29, as in `after` on day 31. */
   const forgets = (what: string, make: () => Promise<() => unknown>, before: unknown, after: unknown) =>
     t.test(`${name}: ${what}`, async (t) => {
       const look = await make();
