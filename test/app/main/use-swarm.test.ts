@@ -128,7 +128,7 @@ t.test(
   async (t) => {
     const [one, two] = [await standInSwarm(t), await standInSwarm(t)];
     const dataDir = aFolder(t);
-    const { parts, runtime, said } = await use(t, [one, two].map(addressOf), dataDir);
+    const { parts, runtime, describe, said } = await use(t, [one, two].map(addressOf), dataDir);
     const usesNow = (manager: StandIn) =>
       waitFor(() => parts.engine.detail.startsWith(`Swarm at ${addressOf(manager)}: 1 node`));
     await usesNow(one);
@@ -144,7 +144,11 @@ t.test(
     two.behaviour.swarmId = 'a-new-one';
     await t.rejects(runtime.list(), { name: 'OtherSwarm' });
     await t.rejects(runtime.find('a-container', 1), { name: 'OtherSwarm' });
+    await t.rejects(runtime.volumeExists('a-volume'), { name: 'OtherSwarm' });
     await waitFor(() => parts.engine.mend === 'see the log, and docs/swarm.md#more-than-one-manager');
+    const state = parts.engine;
+    await describe().catch(() => {});
+    t.match(parts.engine, state, 'the nodes of the other one are not described');
     t.match(said.join(), 'is not usable');
     t.match(await readRecords(layoutOf(dataDir)), [{ id: `swarm-${one.nodeId}` }]);
   },

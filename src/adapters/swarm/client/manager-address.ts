@@ -39,7 +39,7 @@ function managerAt(endpoint: string, certPath: string | null): ManagerAt {
 
 type Choice = {
   readonly certPath: string | null;
-  /** Of the swarms that the installation has used; without any, each swarm will do. */
+  /** Ids of the swarms that the installation has used. When empty, any swarm will do. */
   readonly ownIds: readonly string[];
   /** The address to begin with. */
   readonly beginAt?: string | null;

@@ -32,6 +32,16 @@ export class OtherSwarm extends RuntimeUnavailable {
 export function swarmManager(docker: Docker, ownIds: readonly string[] | null = null) {
   const ask = callsOf(docker);
   const settings = (): Promise<SwarmSettings> => ask.read(LIMITS.inspect, docker, 'swarmInspect');
+
+  /** Returns the id of the swarm itself. Throws `OtherSwarm` unless it is one of `ownIds`. */
+  async function requireOwn(): Promise<string> {
+    const { ID } = await settings();
+    if (ownIds === null || ownIds.includes(ID)) return ID;
+    throw new OtherSwarm(
+      `the manager is now in the Swarm ${ID}, but the containers are in ${ownIds.join(' or ')}`,
+    );
+  }
+
   return {
     calls: ask.calls,
     /** Whether it is an engine of this machine, by its socket. */
@@ -39,7 +49,12 @@ export function swarmManager(docker: Docker, ownIds: readonly string[] | null = 
     ...serviceCalls(docker, ask),
     ...configCalls(docker, ask),
 
-    nodes: (): Promise<readonly SwarmNode[]> => ask.read(LIMITS.inspect, docker, 'listNodes'),
+    /** Of an own swarm only: the nodes of another one would have no volume, and get the rules. Throws `OtherSwarm`. */
+    async nodes(): Promise<readonly SwarmNode[]> {
+      const nodes = await ask.read<readonly SwarmNode[]>(LIMITS.inspect, docker, 'listNodes');
+      if (ownIds !== null) await requireOwn();
+      return nodes;
+    },
 
     /** How often nodes must report, in seconds; a swarm calls a node lost after three times that. */
     async heartbeatSeconds(): Promise<number> {
@@ -53,15 +68,7 @@ export function swarmManager(docker: Docker, ownIds: readonly string[] | null = 
       if (Swarm?.ControlAvailable === true && Swarm.NodeID) return Swarm.NodeID;
       throw new RuntimeUnavailable('the engine is not a manager of a swarm');
     },
-
-    /** Returns the id of the swarm itself. Throws `OtherSwarm` unless it is one of `ownIds`. */
-    async requireOwn(): Promise<string> {
-      const { ID } = await settings();
-      if (ownIds === null || ownIds.includes(ID)) return ID;
-      throw new OtherSwarm(
-        `the manager is now in the Swarm ${ID}, but the containers are in ${ownIds.join(' or ')}`,
-      );
-    },
+    requireOwn,
   };
 }
 

@@ -74,8 +74,8 @@ export function volumeNodes(deps: Deps) {
   };
 }
 
-/** Asks the engines of all nodes. */
-async function search({ nodes, has }: Deps, volume: string): Promise<Whereabouts> {
+/** Asks the engines of all nodes. Throws `OtherSwarm` when none has it, and the manager is no longer in the swarm. */
+async function search({ manager, nodes, has }: Deps, volume: string): Promise<Whereabouts> {
   const asked = (await nodes.list()).map(async (node) => {
     if (node.Status.State !== 'ready')
       throw nodeSilent(new Error(`the node ${hostnameOfNode(node)} may have volume ${volume}`));
@@ -83,6 +83,8 @@ async function search({ nodes, has }: Deps, volume: string): Promise<Whereabouts
   });
   const answers = await Promise.allSettled(asked);
   const nodeId = answers.map((each) => (each.status === 'fulfilled' ? each.value : null)).find(Boolean);
+  // The list of nodes may be older than the manager's change of swarm.
+  if (nodeId == null) await manager.requireOwn();
   const silent = answers.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
   return {
     nodeId: nodeId ?? null,

@@ -31,7 +31,7 @@ export const NOT_USABLE = {
 
 const OTHER_SWARM = {
   status: 'degraded',
-  detail: 'a manager is not in the Swarm that has the containers, and no other one can be used',
+  detail: 'a manager is in another Swarm than the containers, and no other manager can be used',
   reason: 'unusable',
   mend: 'see the log, and docs/swarm.md#more-than-one-manager',
 } as const;

@@ -36,7 +36,7 @@ const MANAGER_EVERY_MS = 5_000;
 export async function useSwarm(
   stopWith: (stop: () => Promise<void>) => void,
   setUp: EngineSetUp & { readonly againMs?: number },
-): Promise<EngineInUse> {
+): Promise<EngineInUse & Pick<EngineSlot, 'describe'>> {
   const { log, signal, againMs } = setUp;
   const slot = engineSlot(SWARM_CAPABILITIES);
   const parts: Parts = {
@@ -63,7 +63,7 @@ export async function useSwarm(
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([signal, leave.signal]) };
     const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
-    // One that answers, but cannot be prepared, holds up no other.
+    // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = behind(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
     if (inUse !== null && setUp.baseImage !== null) {
@@ -106,7 +106,7 @@ export async function useSwarm(
 type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
 
 async function attach(
-  { config, instanceId, baseImage, metrics, log }: EngineSetUp,
+  { config, instanceId, baseImage, metrics, log, signal }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
   last: { readonly beginAt: string | null; readonly swarmId: string | null },
@@ -148,7 +148,10 @@ async function attach(
   parts.disk = mode === 'none' ? NO_QUOTA : { status: 'ready', detail: 'soft: measured every minute' };
   const nodesLog = sparingLog(log);
   const describe = async (): Promise<void> => {
-    parts.engine = await engineState(swarm, endpoint);
+    const state = await engineState(swarm, endpoint);
+    // The manager was left meanwhile: what it said is out of date.
+    if (signal.aborted) return;
+    parts.engine = state;
     if (parts.engine.status === 'ready') nodesLog.over('all nodes of the Swarm can be used');
     else nodesLog.warn(parts.engine.detail);
   };
