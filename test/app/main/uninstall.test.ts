@@ -129,7 +129,7 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
   };
   t.match(await asked(['old', 'other']), {
     code: 64,
-    says: /engine named other\. It has used: new, unix:...nowhere\.sock\.$/,
+    says: /engine named other\. It has used: old, new, unix:...nowhere\.sock\.$/,
   });
   t.match(await asked([], 'auto'), { code: 78, says: /or repeat with --forget-engine old when/ });
   t.match(await asked(['old'], 'auto'), { code: 78, says: /or repeat with --forget-engine new when/ });

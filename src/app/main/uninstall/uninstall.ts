@@ -69,7 +69,8 @@ export async function uninstall(
   const [unknown] = forgotten.filter(
     (name) => !records.forgotten.some((each) => nameOfEngine(each) === name),
   );
-  if (unknown !== undefined) return { code: 64, says: noSuchEngine(unknown, records.kept) };
+  if (unknown !== undefined)
+    return { code: 64, says: noSuchEngine(unknown, [...records.forgotten, ...records.kept]) };
   const other = otherEngine(dataDir, records.kept, config.engine);
   if (other !== null) return { code: 78, says: other };
   const lock = lockDataDirOrNull(dataDir);
