@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { fairTurns } from '../../../concurrency/slot-queue.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Service, Task } from '../client/objects.ts';
 import type { ListedRecord } from './records.ts';
@@ -8,45 +8,54 @@ import { startOf, taskState } from './task-states.ts';
 
 /** A swarm creates a task within this time. */
 const FORGOTTEN_MS = 300_000;
-/** Only its node knows what became of a lost task: how long neither it nor the swarm is asked again. */
+/** How long a lost task is not asked about again. Only its node knows what became of it. */
 const LOST_MS = 60_000;
 const MAX_LOST = 10_000;
-const NODES_AT_A_TIME = 4;
+const MANAGER_CALLS_AT_A_TIME = 4;
 
 /** Whether anything of a container runs on its node. */
 type RunsOnNode = (record: ListedRecord) => Promise<boolean>;
+
+/** `hasLost`: only its node knows whether a lost task still runs. */
+type EndedService = { readonly service: Service; readonly hasLost: boolean };
 
 /** Whether a listed service still asks for a task, though none runs. */
 export const mayHaveEnded = ({ wantsTask, runningTasks }: ListedRecord): boolean =>
   wantsTask && runningTasks === 0;
 
 /**
- * Returns a function that scales services whose task has ended to zero, in the background, one pass at a time: the next
- * listing shows what is left. Otherwise an update from outside, such as `docker service update --force`, or a swarm that
+ * Returns a function that scales services whose task has ended to zero, in the background, one pass at a time on each
+ * node: the next listing shows what is left. Otherwise an update from outside, such as `docker service update --force`, or a swarm that
  * has dropped the task from its history, starts the container again.
  */
 export function scaleDownEnded(
   manager: Manager,
   runsOnNode: RunsOnNode,
 ): (records: readonly ListedRecord[]) => void {
-  let isScaling = false;
+  const busyNodes = new Set<string>();
+  /** To ask the manager. A silent node keeps no turn. */
+  const turns = fairTurns({ maxRunning: MANAGER_CALLS_AT_A_TIME, maxWaiting: 1 });
   /** When each start whose task is lost was asked about. */
   const lost = new LRUCache<string, number>({ max: MAX_LOST });
 
-  async function hasEndedNow(service: Service, record: ListedRecord, askNode: RunsOnNode): Promise<boolean> {
+  /** Returns the service when its task has ended, as far as the swarm knows. */
+  async function endedService(record: ListedRecord): Promise<EndedService | null> {
+    const service = await manager.service(record.name);
+    if (service === null || !wantsTask(service.Spec)) return null;
     const tasks = await manager.tasks(record.name);
-    if (!tasks.some(isLost)) return hasEnded(service, tasks);
-    lost.set(startIn(record), performance.now());
-    return hasEnded(service, tasks, true) && !(await askNode(record));
+    const hasLost = tasks.some(isLost);
+    if (hasLost) lost.set(startIn(record), performance.now());
+    return hasEnded(service, tasks, hasLost) ? { service, hasLost } : null;
   }
 
   async function scaleDown(record: ListedRecord, askNode: RunsOnNode): Promise<void> {
-    const service = await manager.service(record.name);
-    if (service === null || !wantsTask(service.Spec)) return;
-    if (!(await hasEndedNow(service, record, askNode))) return;
+    const ended = await turns.run(record.nodeId, () => endedService(record));
+    if (ended === null) return;
+    const { service, hasLost } = ended;
+    if (hasLost && (await askNode(record))) return;
     const spec = stopped(service.Spec);
     // Of the version that was read: a start since then is left alone.
-    if (spec !== null) await manager.tryUpdate(service, spec);
+    if (spec !== null) await turns.run(record.nodeId, () => manager.tryUpdate(service, spec));
   }
 
   async function scaleDownOn(records: readonly ListedRecord[]): Promise<void> {
@@ -58,28 +67,25 @@ export function scaleDownEnded(
     }
   }
 
-  const scaleDownAll = (records: readonly ListedRecord[]): Promise<void> =>
-    forEachAtMost(NODES_AT_A_TIME, byNode(records), scaleDownOn);
-
   return (records) => {
-    if (records.length === 0 || isScaling) return;
-    isScaling = true;
-    void scaleDownAll(records).finally(() => {
-      isScaling = false;
-    });
+    for (const [nodeId, ofNode] of byNode(records)) {
+      if (busyNodes.has(nodeId)) continue;
+      busyNodes.add(nodeId);
+      void scaleDownOn(ofNode).finally(() => busyNodes.delete(nodeId));
+    }
   };
 }
 
 const startIn = ({ name, starts }: ListedRecord): string => `${name} ${starts}`;
 
-function byNode(records: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
+function byNode(records: readonly ListedRecord[]): ReadonlyMap<string, readonly ListedRecord[]> {
   const groups = new Map<string, ListedRecord[]>();
   for (const record of records) {
     const group = groups.get(record.nodeId);
     if (group === undefined) groups.set(record.nodeId, [record]);
     else group.push(record);
   }
-  return [...groups.values()];
+  return groups;
 }
 
 /** Repeats the first fault without another question: a silent node takes its time for each. */
