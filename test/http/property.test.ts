@@ -120,6 +120,22 @@ t.test('odd query strings and addresses are refused as well', async (t) => {
   t.pass('each of them');
 });
 
+t.test('any text in the place of an id names no token', async (t) => {
+  const { service, who, login } = await aScene();
+  await anApiToken(service, who);
+  const before = structuredClone(stateOf(service).apiTokens);
+  const ways = fc.constantFrom(['POST', '/revoke'] as const, ['DELETE', ''] as const);
+  await fc.assert(
+    fc.asyncProperty(segment, ways, async (id, [method, suffix]) => {
+      const url = `/api/tokens/${id}${suffix}`;
+      const { statusCode } = await service.http.inject({ method, url, headers: login });
+      return statusCode >= 400 && statusCode < 500;
+    }),
+    { numRuns: 200 },
+  );
+  t.same(stateOf(service).apiTokens, before);
+});
+
 t.test('any false credential is refused', async (t) => {
   const { service } = await aScene();
   const latin = fc.string({
