@@ -18,6 +18,7 @@ import { silentLog } from '../../support/samples/samples.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const NOWHERE = 'tcp://127.0.0.1:1';
+const INSTANCE = { id: 'an-installation', defaultImage: null };
 
 async function aSwarm(t: Test, nodeId: string) {
   const swarm = await standInSwarm(t, nodeId);
@@ -86,12 +87,8 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const found = await usedEngines(
-      read.config,
-      { kept, forgotten },
-      { id: 'an-installation', defaultImage: null },
-    );
-    return found.map(({ name, leftovers: { volumes } }) => [name, volumes]);
+    const { engines, unasked } = await usedEngines(read.config, { kept, forgotten }, INSTANCE);
+    return [...engines.map(({ name, leftovers: { volumes } }) => [name, volumes]), ...unasked];
   };
   const [OF_SWARM, OF_ENGINE] = [
     ['the Swarm, on all nodes', 1],
@@ -110,7 +107,8 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       /the Swarm at tcp.* is not the one that .*: set DOCKER_HOST to .*, or repeat with --forget-engine swarm-one when nothing/,
   });
   await t.rejects(asked('swarm', NOWHERE, [{ ...swarm, endpoint: NOWHERE }]), {
-    message: /no manager of the Swarm .*: start one, or repeat with --forget-engine swarm-one when nothing/,
+    message:
+      /no manager of the Swarm .*: start a manager of it, or repeat with --forget-engine swarm-one when nothing/,
   });
   await t.rejects(asked('auto', null, [{ ...external, endpoint: two.endpoint }]), {
     message: /the engine at tcp.* is not the one/,
@@ -122,14 +120,38 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   const goneEngine = { ...external, endpoint: NOWHERE };
   const goneSwarm = { ...swarm, endpoint: NOWHERE };
   t.same(await asked('auto', NOWHERE, [], [goneEngine]), [], 'the engine of the settings is forgotten');
-  t.same(await asked('auto', NOWHERE, [], [{ ...goneEngine, endpoint: 'tcp://127.0.0.1:2' }]), []);
+  t.same(await asked('auto', NOWHERE, [], [{ ...goneEngine, endpoint: 'tcp://127.0.0.1:2' }]), [
+    `Nothing is removed from the engine at ${NOWHERE}, because it does not answer.`,
+  ]);
   t.same(await asked('auto', one.endpoint, [], [goneEngine]), [], 'by its id at another address');
   t.same(await asked('auto', NOWHERE, [external], [{ ...goneEngine, id: 'gone' }]), [OF_ENGINE]);
-  t.same(await asked('swarm', NOWHERE, [], [goneSwarm]), []);
+  t.match(await asked('swarm', NOWHERE, [], [goneSwarm]), [
+    /^Nothing is removed from the Swarm at tcp:..127\.0\.0\.1:1, because it cannot be used: .*ECONNREFUSED/,
+  ]);
   t.same(await asked('swarm', one.endpoint, [], [goneSwarm]), [], 'the forgotten Swarm answers');
   t.same(await asked('swarm', one.endpoint, [], [{ ...goneSwarm, id: 'old' }]), [OF_SWARM], 'a new Swarm');
   await t.rejects(asked('auto', NOWHERE, []), {
     message: /does not answer.*: start it, or unset DOCKER_HOST$/,
+  });
+});
+
+t.test('a silent manager may have the containers, though another one is in another Swarm', async (t) => {
+  const { endpoint } = await aSwarm(t, 'two');
+  const asked = async (managers: readonly string[], at: string): Promise<unknown> => {
+    const read = readConfig({
+      BERTH_ENGINE: 'swarm',
+      BERTH_SWARM_MANAGERS: managers.join(),
+      BERTH_DATA_DIR: aFolder(t),
+    });
+    if ('faults' in read) throw new Error(read.faults.join());
+    const kept = [{ kind: 'swarm', endpoint: at, id: 'swarm-one' }] as const;
+    return await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
+  };
+  await t.rejects(asked([endpoint, NOWHERE], endpoint), {
+    message: /OtherSwarm: .*; tcp:..127\.0\.0\.1:1: .*: start a manager of it, or repeat with/,
+  });
+  await t.rejects(asked([endpoint], endpoint), {
+    message: /is not the one that .*: set BERTH_SWARM_MANAGERS to an address of that one/,
   });
 });
 
@@ -139,12 +161,8 @@ t.test('the base image of an engine stays while another installation uses the en
   if ('faults' in read) throw new Error(read.faults.join());
   const remove = async () => {
     const kept = [{ kind: 'external', endpoint: engine.endpoint }] as const;
-    const used = await usedEngines(
-      read.config,
-      { kept, forgotten: [] },
-      { id: 'an-installation', defaultImage: null },
-    );
-    return await Promise.all(used.map((each) => each.remove()));
+    const used = await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
+    return await Promise.all(used.engines.map((each) => each.remove()));
   };
   engine.networks.set('other', { Name: 'other', Labels: { 'berth.instance': 'another-installation' } });
   t.same(await remove(), [['The base image stays: another installation uses the engine.']]);

@@ -6,7 +6,7 @@ import { OtherSwarm, swarmManager } from './manager.ts';
 
 export type ManagerAt = { readonly endpoint: string; readonly docker: Docker };
 
-type ManagerFault = { readonly endpoint: string; readonly error: unknown };
+export type ManagerFault = { readonly endpoint: string; readonly error: unknown };
 
 export type AnsweringManager = ManagerAt & {
   readonly swarmId: string;

@@ -8,7 +8,7 @@ import {
 import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { areOther, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import type { Config } from '../config.ts';
-import { type Instance, otherAt, type Records, type UsedEngine } from './used-engine.ts';
+import { type Instance, otherAt, type Records, type UsedEngine, type UsedEngines } from './used-engine.ts';
 import { usedSwarms } from './used-swarms.ts';
 
 /**
@@ -19,17 +19,23 @@ export async function usedEngines(
   config: Config,
   records: Records,
   instance: Instance,
-): Promise<readonly UsedEngine[]> {
-  const swarms = config.engine === 'swarm' ? await usedSwarms(config, records, instance) : [];
-  // After the swarm, which would replace the containers of its services.
-  return [...swarms, ...(await usedExternals(config, records, instance.id))];
+): Promise<UsedEngines> {
+  const swarms = config.engine === 'swarm' ? await usedSwarms(config, records, instance) : NONE;
+  const externals = await usedExternals(config, records, instance.id);
+  return {
+    // After the swarm, which would replace the containers of its services.
+    engines: [...swarms.engines, ...externals.engines],
+    unasked: [...swarms.unasked, ...externals.unasked],
+  };
 }
+
+const NONE: UsedEngines = { engines: [], unasked: [] };
 
 async function usedExternals(
   { engine, dockerHost }: Config,
   records: Records,
   instanceId: string,
-): Promise<readonly UsedEngine[]> {
+): Promise<UsedEngines> {
   // With other engines it is the address of those, or of none.
   const given = engine === 'auto' || engine === 'external' ? dockerHost : null;
   const recorded = records.kept.filter((each): each is RecordedElsewhere => each.kind === 'external');
@@ -37,15 +43,19 @@ async function usedExternals(
   const isGone = (endpoint: string): boolean => gone.some((each) => each.endpoint === endpoint);
   const settled = given === null || isGone(given) ? null : given;
   const found = new Map<string, Docker>();
+  const unasked: string[] = [];
   for (const record of recorded) {
     const { endpoint, docker } = await externalOf(record, settled);
     found.set(endpoint, docker);
   }
   if (recorded.length === 0 && settled !== null) {
     const docker = await unrecordedExternal(settled, gone);
-    if (docker !== null) found.set(settled, docker);
+    if (docker === 'silent')
+      unasked.push(`Nothing is removed from the engine at ${settled}, because it does not answer.`);
+    else if (docker !== null) found.set(settled, docker);
   }
-  return await Promise.all([...found.values()].map((docker) => usedExternal(docker, instanceId)));
+  const engines = await Promise.all([...found.values()].map((docker) => usedExternal(docker, instanceId)));
+  return { engines, unasked };
 }
 
 const usedExternal = async (docker: Docker, instanceId: string): Promise<UsedEngine> => ({
@@ -81,17 +91,17 @@ async function externalOf(
   );
 }
 
-/** Null when it is one of the forgotten engines, as far as it says. Throws when it does not answer, and none was forgotten. */
+/** Null when its id is that of a forgotten engine. Throws when it does not answer, and none was forgotten. */
 async function unrecordedExternal(
   endpoint: string,
   forgotten: readonly RecordedElsewhere[],
-): Promise<Docker | null> {
+): Promise<Docker | 'silent' | null> {
   const answer = await probe(addressOf(endpoint, null));
   if (answer.answers) {
     const id = await engineIdOf(answer);
     return forgotten.some((each) => each.id !== undefined && each.id === id) ? null : answer.docker;
   }
-  if (forgotten.length > 0) return null;
+  if (forgotten.length > 0) return 'silent';
   throw new Error(
     `the engine at ${endpoint} does not answer, and may have containers and volumes of Berth: start it, or unset DOCKER_HOST`,
   );

@@ -33,12 +33,11 @@ import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
 import { usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
-import { type Instance, kindOfEngine, type Records, type UsedEngine } from './used-engine.ts';
+import { type Instance, kindOfEngine, type Records, type UsedEngines } from './used-engine.ts';
 
-type Found = {
+type Found = UsedEngines & {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
   readonly instanceId: string | null;
-  readonly engines: readonly UsedEngine[];
   /** Whether it has, or could have begun to make, an engine in the data folder. */
   readonly hasPrivate: boolean;
   /** Whether it has used a cluster, from which nothing is removed. */
@@ -108,12 +107,14 @@ function noSuchEngine(name: string, records: readonly Recorded[]): string {
 async function find(config: Config, root: string, records: Records): Promise<Found> {
   const { kept, forgotten } = records;
   const instance = await instanceOf(config);
-  const engines = instance === null ? [] : await usedEngines(config, records, instance);
+  const { engines, unasked } =
+    instance === null ? { engines: [], unasked: [] } : await usedEngines(config, records, instance);
   const has = (kind: Recorded['kind']): boolean => kept.some((each) => each.kind === kind);
   const hasNone = kept.length + forgotten.length + engines.length === 0;
   return {
     instanceId: instance?.id ?? null,
     engines,
+    unasked,
     hasPrivate: has('private') || (hasNone && config.engine !== 'kubernetes'),
     hasCluster: [...kept, ...forgotten].some(isCluster) || config.engine === 'kubernetes',
     hasUser: await hasRemapUser(config.dataDir),
@@ -181,6 +182,7 @@ function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string
       (each) =>
         `Nothing is removed from the ${kindOfEngine(each)} ${nameOfEngine(each)} at ${each.endpoint}.`,
     ),
+    ...found.unasked,
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
     ...(hasCluster
       ? [

@@ -13,6 +13,12 @@ export type UsedEngine = {
   remove(): Promise<readonly string[]>;
 };
 
+/** `unasked`: in sentences, the engines of the settings that cannot be used, and may be new ones. */
+export type UsedEngines = {
+  readonly engines: readonly UsedEngine[];
+  readonly unasked: readonly string[];
+};
+
 /** An installation, by the id in its labels, and the default image of its catalogue, if known. */
 export type Instance = { readonly id: string; readonly defaultImage: string | null };
 

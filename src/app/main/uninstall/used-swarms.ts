@@ -4,12 +4,13 @@ import {
   type AnsweringManager,
   answeringManager,
   inOtherSwarms,
+  type ManagerFault,
   managersOf,
   NoManager,
 } from '../../../adapters/swarm/client/manager-address.ts';
 import { swarmLeftovers } from '../../../adapters/swarm/uninstall/swarm-leftovers.ts';
 import type { Config } from '../config.ts';
-import { type Instance, otherAt, type Records, type UsedEngine } from './used-engine.ts';
+import { type Instance, otherAt, type Records, type UsedEngine, type UsedEngines } from './used-engine.ts';
 
 /**
  * The Swarms that an installation has used, each by a manager of the settings or of its record. Where all of them are
@@ -19,20 +20,26 @@ export async function usedSwarms(
   config: Config,
   { kept, forgotten }: Records,
   instance: Instance,
-): Promise<readonly UsedEngine[]> {
+): Promise<UsedEngines> {
   const recorded = kept.filter((each): each is RecordedElsewhere => each.kind === 'swarm');
   const wereForgotten = forgotten.filter(({ kind }) => kind === 'swarm');
   const found = new Map<string, AnsweringManager>();
+  const unasked: string[] = [];
   for (const record of recorded) {
     const manager = await managerOf(config, record);
     found.set(manager.swarmId, manager);
   }
   if (recorded.length === 0) {
-    const manager = await unrecordedManager(config, wereForgotten);
+    const { manager, faults } = await unrecordedManager(config, wereForgotten);
     if (manager !== null) found.set(manager.swarmId, manager);
+    unasked.push(...faults.map(unaskedAt));
   }
-  return await Promise.all([...found.values()].map((each) => usedSwarm(each, config, instance)));
+  const engines = await Promise.all([...found.values()].map((each) => usedSwarm(each, config, instance)));
+  return { engines, unasked };
 }
+
+const unaskedAt = ({ endpoint, error }: ManagerFault): string =>
+  `Nothing is removed from the Swarm at ${endpoint}, because it cannot be used: ${String(error)}.`;
 
 async function usedSwarm(
   { docker }: AnsweringManager,
@@ -44,33 +51,52 @@ async function usedSwarm(
   return { name: 'the Swarm, on all nodes', leftovers, stays: leftovers.stays, remove };
 }
 
-async function managerOf({ swarm }: Config, record: RecordedElsewhere): Promise<AnsweringManager> {
+async function managerOf(
+  { swarm, dockerHost }: Config,
+  record: RecordedElsewhere,
+): Promise<AnsweringManager> {
   const managers = [...new Set([...swarm.managers, record.endpoint])];
   const ownIds = idsOf([record], 'swarm');
   try {
     return await answeringManager(managers, { certPath: swarm.certPath, ownIds });
   } catch (error) {
     if (!(error instanceof NoManager)) throw error;
-    const [other] = inOtherSwarms(error.faults);
+    const others = inOtherSwarms(error.faults);
+    const [other] = others;
+    // One that is silent may have the containers.
+    const areAllOther = others.length === error.faults.length;
+    const setting = swarm.managers.length > 0 && dockerHost === null ? 'BERTH_SWARM_MANAGERS' : 'DOCKER_HOST';
     const message =
-      other === undefined
-        ? `${error.message}: start one, or ${forgetting(record)}`
-        : otherAt(other.endpoint, record, swarm.managers.length > 1 ? 'BERTH_SWARM_MANAGERS' : 'DOCKER_HOST');
+      areAllOther && other !== undefined
+        ? otherAt(other.endpoint, record, setting)
+        : `${error.message}: start a manager of it, or ${forgetting(record)}`;
     throw new Error(message, { cause: error });
   }
 }
 
-/** Throws when none answers, unless a Swarm was forgotten, which is then not used. */
+type Unrecorded = { readonly manager: AnsweringManager | null; readonly faults: readonly ManagerFault[] };
+
+/**
+ * The first usable manager of the settings that is in none of the forgotten Swarms. Without one it returns why the others
+ * cannot be used; it throws when no Swarm was forgotten.
+ */
 async function unrecordedManager(
   { swarm: { managers, certPath } }: Config,
   forgotten: readonly RecordedElsewhere[],
-): Promise<AnsweringManager | null> {
-  if (forgotten.length === 0) return await answeringManager(managers, { certPath, ownIds: [] });
+): Promise<Unrecorded> {
+  if (forgotten.length === 0)
+    return { manager: await answeringManager(managers, { certPath, ownIds: [] }), faults: [] };
+  const faults: ManagerFault[] = [];
   const goneIds = idsOf(forgotten, 'swarm');
   const goneAt = forgotten.filter(({ id }) => id === undefined).map(({ endpoint }) => endpoint);
   for (const endpoint of managersOf(managers).filter((each) => !goneAt.includes(each))) {
-    const manager = await answeringManager([endpoint], { certPath, ownIds: [] }).catch(() => null);
-    if (manager !== null && !goneIds.includes(manager.swarmId)) return manager;
+    try {
+      const manager = await answeringManager([endpoint], { certPath, ownIds: [] });
+      if (!goneIds.includes(manager.swarmId)) return { manager, faults: [] };
+    } catch (error) {
+      if (!(error instanceof NoManager)) throw error;
+      faults.push(...error.faults);
+    }
   }
-  return null;
+  return { manager: null, faults };
 }
