@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '../../../src/app/main/config.ts';
 import type { Outcome } from '../../../src/app/main/outcome.ts';
 import { uninstall } from '../../../src/app/main/uninstall/uninstall.ts';
+import { freshDatabase } from '../../support/database/database.ts';
 import { aFolder } from '../../support/folder.ts';
 
 const EXTERNAL = JSON.stringify({ kind: 'external', endpoint: 'unix:///nowhere/docker.sock' });
@@ -136,6 +137,28 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
   t.match(await asked(['old', 'new'], 'auto'), { code: 1, says: 'Nothing was removed.' });
   t.match(await asked(['old']), { code: 1, says: 'Nothing was removed.' });
   t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));
+});
+
+t.test('a Swarm of the settings that cannot be used is named before anything is removed', async (t) => {
+  const DATABASE_URL = await freshDatabase(t);
+  if (DATABASE_URL === null) return;
+  const endpoint = 'tcp://127.0.0.1:1';
+  const dataDir = path.join(aFolder(t), 'data');
+  mkdirSync(path.join(dataDir, 'engine'), { recursive: true });
+  for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+  const records = [{ kind: 'swarm', endpoint, id: 'old' }];
+  writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
+  const settings = { BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'swarm', DOCKER_HOST: endpoint };
+  const read = readConfig({ ...settings, DATABASE_URL });
+  if ('faults' in read) throw new Error(read.faults.join());
+  const written = t.capture(process.stdout, 'write', process.stdout.write);
+  await uninstall(read.config, aFolder(t), async () => false, ['old']);
+  t.match(
+    written()
+      .map(({ args }) => String(args[0]))
+      .join(''),
+    `Nothing is removed from the Swarm at ${endpoint}, because it cannot be used`,
+  );
 });
 
 t.test('without a yes nothing is removed, and with it nothing of others', async (t) => {
