@@ -60,6 +60,7 @@ export async function useSwarm(
   let beginAt: string | null = null;
   const connect = async (): Promise<() => void> => {
     leave.abort();
+    slot.describeWith(async () => {});
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([signal, leave.signal]) };
     const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
