@@ -163,12 +163,14 @@ export async function restoreOf(
 ): AsyncResult<Acted> {
   const isOwn = request.caller.user.id === owner.id;
   const space = await checkHostDisk(deps);
-  const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
+  const volume = await deps.runtime.volumeExists(volumeName(dbId)).then(ok, engineRefusal);
   const prepare: Prepare = async (tx) => {
     if (!(await tx.users.lock(owner.id)))
       return refuse({ code: isOwn ? 'unauthorized' : 'container_not_found' });
     const deleted = await tx.deletedContainers.findForUpdate(dbId, owner.id);
-    if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
+    if (deleted === null) return refuse({ code: 'container_not_found' });
+    if (!volume.ok) return volume;
+    if (!volume.value) return refuse({ code: 'container_not_found' });
     if (isOwn && guestExpired(owner, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     if (!space.ok) return space;
     const room = await checkContainerLimit(tx, deleted.name, { user: owner });

@@ -479,6 +479,13 @@ t.test('a restore needs the volume, and no more room than the container has alre
   const restore = (dbId: string) => as(service, ada)('POST', `/api/containers/${dbId}/restore`);
   t.equal((await restore(first)).statusCode, 200);
   await as(service, ada)('DELETE', `/api/containers/${first}`);
+  const { volumeExists } = runtime;
+  runtime.volumeExists = async () => {
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  t.same(outcome(await restore(first)), [503, 'container_unresponsive'], 'its node is silent');
+  t.same(outcome(await restore(NOBODY)), [404, 'container_not_found']);
+  runtime.volumeExists = volumeExists;
   runtime.volumes.clear();
   for (const one of [first, second]) t.equal((await restore(one)).json().code, 'container_not_found');
 });
