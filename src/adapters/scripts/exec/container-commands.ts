@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { eachOnce, latestOnly } from '../../../concurrency/coalesce.ts';
+import { pollUntil } from '../../../concurrency/poll.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type {
   CommandEvent,
@@ -10,6 +11,7 @@ import type {
   ControlledCommand,
 } from '../../../ports/containers/inside/container-commands.ts';
 import type {
+  ContainerProgram,
   ContainerPrograms,
   FindRuntimeId,
   ProgramOutput,
@@ -20,6 +22,9 @@ import { endMarked, signalMarked } from './run-script.ts';
 /** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
 const COMMAND_NOT_FOUND = 127;
+/** How long after the engine has confirmed a command its program may begin, and how often it is looked for. */
+const BEGINS_WITHIN_MS = 5_000;
+const SEARCH_EVERY_MS = 300;
 
 /** Streamed commands in containers of one engine. */
 export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands => ({
@@ -36,7 +41,8 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     });
     const { stream } = program;
     sendInput(stream, stdin, terminal === undefined);
-    const ending = endable(stream, () => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0));
+    const onceBegun = afterBegin(program);
+    const ending = endable(stream, () => onceBegun(() => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0)));
     let late = false;
     const timeUp = (): void => {
       late = true;
@@ -54,7 +60,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
       events: withoutReport(all, command, programs.isStartReport),
       end,
       ...controls({
-        signal: (name) => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name),
+        signal: (name) => onceBegun(() => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name)),
         resize: async ({ cols, rows }) => {
           if (terminal !== undefined) await program.resize(cols, rows);
         },
@@ -62,6 +68,26 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     };
   },
 });
+
+/**
+ * The engine confirms a command before its program begins. A signal that comes first finds no process, and is sent again
+ * until it finds one. `send` returns whether it did.
+ */
+function afterBegin(program: ContainerProgram): (send: () => Promise<boolean>) => Promise<void> {
+  const begunAt = performance.now() + BEGINS_WITHIN_MS;
+  return async (send) => {
+    let isFirst = true;
+    const isDone = async (): Promise<boolean> => {
+      if (await send()) return true;
+      // It may have ended, or not begun: the second time it must run.
+      const isOver = !isFirst && !(await program.isRunning().catch(() => true));
+      isFirst = false;
+      return isOver;
+    };
+    const withinMs = Math.max(0, begunAt - performance.now());
+    await pollUntil(isDone, { withinMs, everyMs: SEARCH_EVERY_MS });
+  };
+}
 
 type Size = Pick<CommandTerminal, 'cols' | 'rows'>;
 
@@ -112,10 +138,10 @@ export type Ending = {
  * `kill` ends the program behind the stream, once. The engine waits for the reader of an ended program, and the
  * container with it, so an unread connection must not stay open.
  */
-export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
-  let killed: Promise<void> | null = null;
+export function endable(stream: Duplex, kill: () => Promise<unknown>): Ending {
+  let killed: Promise<unknown> | null = null;
   let over = false;
-  const killOnce = (): Promise<void> => {
+  const killOnce = (): Promise<unknown> => {
     if (!over) killed ??= kill();
     return killed ?? Promise.resolve();
   };

@@ -59,7 +59,8 @@ finish() {
 `;
 
 /**
- * `end_marked MARKERS POLLS` ends every process with a NAME=VALUE of these lines in its environment, and their descendants.
+ * `end_marked MARKERS POLLS` ends every process with a NAME=VALUE of these lines in its environment, and their
+ * descendants. It fails when there is none.
  * BusyBox's grep looks no further than the first variable, and an older one takes several lines for one pattern.
  */
 export const END_BY_MARK = `${PROCESS_TREE}
@@ -76,21 +77,24 @@ end_marked() {
   markers=$1; polls=$2; set --
   for marker in $markers; do set -- "$@" -e "$marker"; done
   pids=$(marked "$@")
-  [ -n "$pids" ] || return 0
+  [ -n "$pids" ] || return 1
   finish "$polls" $(tree $pids) 2>/dev/null
+  return 0
 }
 `;
 
-/** The same as a program, with arguments `MARKERS POLLS`. */
+/** The same as a program, with arguments `MARKERS POLLS`. Prints `found` when there was such a process. */
 export const END_MARKED = `${END_BY_MARK}
-end_marked "$1" "$2"
+end_marked "$1" "$2" && echo found
 exit 0
 `;
 
-/** `MARKERS SIGNAL`: sends a signal to every process with one of these in its environment. */
+/** `MARKERS SIGNAL`: sends a signal to every process with one of these in its environment. Prints `found` likewise. */
 export const SIGNAL_MARKED = `${END_BY_MARK}
 signal=$2
-for marker in $1; do pids=$(marked -e "$marker") && [ -n "$pids" ] && kill -s "$signal" $pids; done 2>/dev/null
+for marker in $1; do
+  pids=$(marked -e "$marker") && [ -n "$pids" ] && echo found && kill -s "$signal" $pids
+done 2>/dev/null
 exit 0
 `;
 

@@ -9,25 +9,30 @@ import { END_MARKED, SIGNAL_MARKED } from './process-scripts.ts';
 
 type Starts = Pick<ContainerPrograms, 'start'>;
 
-/** Ends every process in the container with one of these NAME=VALUE lines in its environment. Never throws. */
-export async function endMarked(
+/**
+ * Ends every process in the container with one of these NAME=VALUE lines in its environment. Returns whether there was
+ * one. Never throws.
+ */
+export const endMarked = (
   programs: Starts,
   runtimeId: string,
   markers: string,
   polls: number,
-): Promise<void> {
-  await runScript(programs, runtimeId, END_MARKED, [markers, String(polls)]).catch(() => {});
-}
+): Promise<boolean> => finds(programs, runtimeId, END_MARKED, [markers, String(polls)]);
 
-/** Sends a signal, named without `SIG`, to those processes. Never throws. */
-export async function signalMarked(
+/** Sends a signal, named without `SIG`, to those processes. Returns whether there was one. Never throws. */
+export const signalMarked = (
   programs: Starts,
   runtimeId: string,
   markers: string,
   signal: string,
-): Promise<void> {
-  await runScript(programs, runtimeId, SIGNAL_MARKED, [markers, signal]).catch(() => {});
-}
+): Promise<boolean> => finds(programs, runtimeId, SIGNAL_MARKED, [markers, signal]);
+
+const finds = (programs: Starts, runtimeId: string, script: string, args: readonly string[]) =>
+  runScript(programs, runtimeId, script, args).then(
+    (printed) => printed.includes('found'),
+    () => false,
+  );
 
 const SCRIPT_SECONDS = 10;
 

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { shellCommands } from '../../../../src/adapters/scripts/exec/container-commands.ts';
-import { dockerOf } from '../../../support/engine/printing-engine.ts';
+import { dockerOf, frame } from '../../../support/engine/printing-engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 /** A running command in a terminal, at an engine that answers sizes and ends signals only when it is asked to. */
@@ -57,8 +57,30 @@ t.test('many signals at once are sent one after the other, and a waiting one onl
   const all = Array.from({ length: 200 }, (_, at) => command.signal(at % 2 === 0 ? 'INT' : 'TERM'));
   for (const count of [2, 3]) {
     await waitFor(() => programs.length === count);
-    programs.at(-1)?.end();
+    programs.at(-1)?.end(frame(1, 'found\n'));
   }
   await Promise.all(all);
   t.equal(programs.length, 3, 'the command, INT and TERM');
+});
+
+t.test('a signal that finds no program yet is sent again', async (t) => {
+  const { command, programs } = await aCommand(t);
+  const sent = command.signal('TERM');
+  await waitFor(() => programs.length === 2);
+  programs.at(-1)?.end();
+  await waitFor(() => programs.length === 3);
+  programs.at(-1)?.end(frame(1, 'found\n'));
+  await sent;
+  t.equal(programs.length, 3);
+});
+
+t.test('a command that ends before its program begins is ended when that begins', async (t) => {
+  const { command, programs } = await aCommand(t);
+  const ended = command.end();
+  await waitFor(() => programs.length === 2);
+  programs.at(-1)?.end();
+  await waitFor(() => programs.length === 3);
+  programs.at(-1)?.end(frame(1, 'found\n'));
+  await ended;
+  t.equal(programs.length, 3);
 });
