@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { capture, watched } from '../command.mjs';
 import { modernNode, toolEnvironment } from '../node.mjs';
-import { sharingCompiled } from './compiled.mjs';
-import { cacheFolder, readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
+import { readSeconds, unsteadyRecord, writeSeconds } from './records.mjs';
 import { runUnit } from './run-unit.mjs';
 import { workThrough } from './schedule.mjs';
 import { unitsOf } from './units.mjs';
@@ -142,12 +141,13 @@ async function support(root, name, print) {
 }
 
 /**
+ * The processes share compiled code.
  * @param {string} root
  * @returns {NodeJS.ProcessEnv}
  */
 const testEnvironment = (root) => ({
   ...toolEnvironment(root),
-  ...sharingCompiled(root, cacheFolder()),
+  NODE_COMPILE_CACHE: path.join(root, '.tap', 'compile-cache'),
   TEST_RUN: `${process.pid}`,
 });
 

@@ -32,7 +32,6 @@ export function theCommand(
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, 'config'),
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
-    NODE_COMPILE_CACHE_PORTABLE: process.env['NODE_COMPILE_CACHE_PORTABLE'] ?? '',
     ...(server !== null && { BERTH_SERVER: server }),
     ...(token !== undefined && { BERTH_TOKEN: token }),
   };
