@@ -54,6 +54,36 @@ export async function useSwarm(
     rulesEveryMs: RULES_EVERY_MS,
   });
   const stopDescribing = repeat(HEALTH_EVERY_MS, () => slot.describe(), log);
+  const managers = swarmManagers(setUp, slot, parts, isolation);
+  const onFault = (error: unknown): void => {
+    parts.engine = faultState(error);
+    parts.disk = NOT_USABLE;
+    parts.image = NOT_USABLE;
+  };
+  const { connect } = managers;
+  const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
+  const watchManager = async (): Promise<void> => {
+    if (await managers.mustLeave()) await connection.again();
+  };
+  const stopWatching = repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log);
+  stopWith(async () => {
+    await stopWatching();
+    await connection.stop();
+    await stopDescribing();
+    await isolation.stop();
+    await managers.prepared();
+  });
+  await connection.begin();
+  return { ...slot, parts };
+}
+
+/** Connects the slot to the first manager that answers, and when it must be left, to the next. */
+function swarmManagers(
+  setUp: EngineSetUp,
+  slot: EngineSlot,
+  parts: Parts,
+  isolation: ReturnType<typeof startIsolationUpkeep>,
+) {
   let preparing: Promise<unknown> = Promise.resolve();
   let leave = new AbortController();
   let inUse: InUse | null = null;
@@ -62,7 +92,7 @@ export async function useSwarm(
     leave.abort();
     slot.describeWith(async () => {});
     leave = new AbortController();
-    const ofManager = { ...setUp, signal: AbortSignal.any([signal, leave.signal]) };
+    const ofManager = { ...setUp, signal: AbortSignal.any([setUp.signal, leave.signal]) };
     const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
     // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = behind(attached.endpoint, setUp.config.swarm.managers);
@@ -74,7 +104,9 @@ export async function useSwarm(
     }
     const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
-      void isolation.checkRules().catch((err: unknown) => log.error({ err }, 'packet filters of nodes'));
+      void isolation
+        .checkRules()
+        .catch((err: unknown) => setUp.log.error({ err }, 'packet filters of nodes'));
       isolation.begin(swarmCanary(swarm, image));
     });
     preparing = Promise.all([preparing, prepared.background]);
@@ -82,26 +114,15 @@ export async function useSwarm(
     beginAt = attached.endpoint;
     return slot.runtime.watch(setUp.onHint);
   };
-  const onFault = (error: unknown): void => {
-    parts.engine = faultState(error);
-    parts.disk = NOT_USABLE;
-    parts.image = NOT_USABLE;
-  };
-  const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
   const hasOthers = setUp.config.swarm.managers.length > 1;
-  const watchManager = async (): Promise<void> => {
-    if (inUse !== null && (await mustLeave(inUse.swarm.manager, hasOthers))) await connection.again();
+  return {
+    /** Returns the function that ends the watch. Throws while no manager can be used. */
+    connect,
+    mustLeave: async (): Promise<boolean> =>
+      inUse !== null && (await mustLeave(inUse.swarm.manager, hasOthers)),
+    /** Resolves when nothing prepares an image any more. */
+    prepared: async (): Promise<unknown> => await preparing,
   };
-  const stopWatching = repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log);
-  stopWith(async () => {
-    await stopWatching();
-    await connection.stop();
-    await stopDescribing();
-    await isolation.stop();
-    await preparing;
-  });
-  await connection.begin();
-  return { ...slot, parts };
 }
 
 type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
