@@ -46,10 +46,11 @@ export type HttpOptions = {
 /** Registers routes; the composition root passes one function per part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
 
-export const together =
-  (...parts: readonly Routes[]): Routes =>
+/** Registers several groups of routes as one. */
+export const joinRoutes =
+  (...groups: readonly Routes[]): Routes =>
   (http, tokens) => {
-    for (const part of parts) part(http, tokens);
+    for (const register of groups) register(http, tokens);
   };
 
 const SERVER = {

@@ -4,7 +4,7 @@ import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/containers.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { toContainerBody, toStartedBody, toStoppedBody, toUnderWayBody } from './container-body.ts';
 
 /** Starts and stops. */
@@ -52,7 +52,7 @@ export const runRoutes =
 
 /** What follows a delete. */
 export const recoveryRoutes = (containers: Containers): Routes =>
-  together(restoreRoute(containers), purgeRoutes(containers));
+  joinRoutes(restoreRoute(containers), purgeRoutes(containers));
 
 const restoreRoute =
   (containers: Containers): Routes =>

@@ -10,13 +10,13 @@ import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/snapshots.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
 import { toLabelFilters } from './lifetime-body.ts';
 import { toForkRequest, toSnapshotBody, toSnapshotRequest } from './snapshot-body.ts';
 
 export const snapshotRoutes = (snapshots: Snapshots, keys: Idempotency): Routes =>
-  together(
+  joinRoutes(
     takeRoute(snapshots, keys),
     forkRoute(snapshots, keys),
     listRoutes(snapshots),

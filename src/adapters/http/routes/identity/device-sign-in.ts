@@ -5,7 +5,7 @@ import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { signedInAnswer } from './sign-in-reply.ts';
 
 const publicly = { scope: 'public' } as const;
@@ -20,7 +20,7 @@ export type DeviceRouteDeps = {
 
 /** Signing a program in by a code, as in RFC 8628. No cookie decides anything here, so no other site can confirm. */
 export const deviceSignInRoutes = (deps: DeviceRouteDeps): Routes =>
-  together(programRoutes(deps), confirmRoutes(deps));
+  joinRoutes(programRoutes(deps), confirmRoutes(deps));
 
 const programRoutes =
   ({ deviceSignIns, secureCookie, publicUrl }: DeviceRouteDeps): Routes =>

@@ -6,13 +6,13 @@ import * as refusals from '../../refusals.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 const change = { ...config, shutAfterReset: true } as const;
 
 export const passkeyRoutes = (passkeys: Passkeys): Routes =>
-  together(registrationRoutes(passkeys), changeRoutes(passkeys));
+  joinRoutes(registrationRoutes(passkeys), changeRoutes(passkeys));
 
 const registrationRoutes =
   (passkeys: Passkeys): Routes =>

@@ -8,7 +8,7 @@ import * as refusals from '../../refusals.ts';
 import { bodyOf, fieldsOf } from '../../replies/bodies.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../../schema/identity/second-factor.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 
 export type MeRouteDeps = {
   readonly profiles: Profiles;
@@ -16,7 +16,7 @@ export type MeRouteDeps = {
   readonly confirmed: RequireRecentSignIn;
 };
 
-export const meRoutes = (deps: MeRouteDeps): Routes => together(profileRoutes(deps), proofRoutes(deps));
+export const meRoutes = (deps: MeRouteDeps): Routes => joinRoutes(profileRoutes(deps), proofRoutes(deps));
 
 const profileRoutes =
   ({ profiles }: MeRouteDeps): Routes =>

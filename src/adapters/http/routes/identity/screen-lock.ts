@@ -2,13 +2,13 @@ import type { ScreenLock } from '../../../../app/identity/account/screen-lock.ts
 import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 const change = { ...config, shutAfterReset: true } as const;
 
 export const screenLockRoutes = (screenLock: ScreenLock): Routes =>
-  together(passcodeRoutes(screenLock), lockRoutes(screenLock));
+  joinRoutes(passcodeRoutes(screenLock), lockRoutes(screenLock));
 
 const passcodeRoutes =
   (screenLock: ScreenLock): Routes =>

@@ -3,13 +3,13 @@ import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 const change = { ...config, shutAfterReset: true } as const;
 
 export const mfaRoutes = (secondFactor: SecondFactor): Routes =>
-  together(enrolmentRoutes(secondFactor), codeRoutes(secondFactor));
+  joinRoutes(enrolmentRoutes(secondFactor), codeRoutes(secondFactor));
 
 const enrolmentRoutes =
   (secondFactor: SecondFactor): Routes =>

@@ -8,7 +8,7 @@ import { orThrow } from '../../errors.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
 import { SignedInBody } from '../../schema/identity/sign-in.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { signedInAnswer } from './sign-in-reply.ts';
 
 const publicly = { scope: 'public' } as const;
@@ -21,7 +21,7 @@ export type AuthFactorRouteDeps = {
 
 /** The second step after a password, and passkeys alone. */
 export const authFactorRoutes = (deps: AuthFactorRouteDeps): Routes =>
-  together(secondFactorRoutes(deps), passkeyRoutes(deps));
+  joinRoutes(secondFactorRoutes(deps), passkeyRoutes(deps));
 
 const options = { 200: schema.BrowserOptionsBody };
 

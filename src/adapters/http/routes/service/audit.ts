@@ -5,7 +5,7 @@ import { operation } from '../../open-api/route-schema.ts';
 import { paged, timesOf } from '../../pagination.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { AdminAuditQuery, AuditPage, AuditQuery, AuditRecordBody } from '../../schema/audit.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 import { type ExportFormat, exported, exportFormat } from './audit-export.ts';
 
@@ -19,7 +19,7 @@ export type AuditRouteDeps = {
 };
 
 /** Pages as JSON; exports as CSV or NDJSON, which ignore cursor and limit. */
-export const auditRoutes = (deps: AuditRouteDeps): Routes => together(ownRoute(deps), allRoute(deps));
+export const auditRoutes = (deps: AuditRouteDeps): Routes => joinRoutes(ownRoute(deps), allRoute(deps));
 
 const ownRoute =
   ({ audit, cutOffReading }: AuditRouteDeps): Routes =>

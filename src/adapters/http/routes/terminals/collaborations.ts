@@ -6,10 +6,10 @@ import { operation } from '../../open-api/route-schema.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/collaborations.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 
 export const collaborationRoutes = (collaborations: Collaborations): Routes =>
-  together(ownerRoutes(collaborations), participantRoutes(collaborations), endRoutes(collaborations));
+  joinRoutes(ownerRoutes(collaborations), participantRoutes(collaborations), endRoutes(collaborations));
 
 const ownerRoutes =
   (collaborations: Collaborations): Routes =>

@@ -8,11 +8,11 @@ import { paged } from '../../pagination.ts';
 import { bodyOf } from '../../replies/bodies.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/recordings.ts';
-import { type Routes, together } from '../../server.ts';
+import { joinRoutes, type Routes } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 
 export const recordingRoutes = (recordings: Recordings, cutOffReading: AbortGuard): Routes =>
-  together(
+  joinRoutes(
     startRoute(recordings),
     endRoutes(recordings),
     readRoutes(recordings),

@@ -22,7 +22,7 @@ import {
   UnderWayBody,
 } from '../../../schema/containers/containers.ts';
 import { pageQuery, sortBy } from '../../../schema/pagination.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { toContainerBody, toRemovedBody, toStoppedBody, toUnderWayBody } from '../container-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
@@ -44,7 +44,7 @@ const ListQuery = Closed({
 
 /** The containers of all users, for administrators. */
 export const adminContainerRoutes = (containers: AdminContainers, transfer: TransferContainer): Routes =>
-  together(
+  joinRoutes(
     listRoutes(containers),
     stopRoutes(containers),
     deletionRoutes(containers),

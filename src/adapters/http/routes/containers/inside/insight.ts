@@ -8,7 +8,7 @@ import * as refusals from '../../../refusals.ts';
 import { bodyOf } from '../../../replies/bodies.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import { ChangesBody, LogsQuery, PortsBody, StatsBody } from '../../../schema/containers/insight.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../../streamed-replies.ts';
 
 const MIB = 1024 * 1024;
@@ -17,7 +17,7 @@ export const insightRoutes = (
   access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes' | 'ports'>,
   outputs: OutputSlots,
   cutOff: AbortGuard,
-): Routes => together(programRoutes(access, cutOff), resourceRoutes(access, outputs));
+): Routes => joinRoutes(programRoutes(access, cutOff), resourceRoutes(access, outputs));
 
 /** The output and the ports of a container's programs. */
 const programRoutes =

@@ -11,7 +11,7 @@ import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/processes.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 
 const url = '/api/containers/:id/processes';
 const one = `${url}/:process_id`;
@@ -20,7 +20,7 @@ const MAX_BODY_BYTES = 262_144;
 
 /** Starting, listing and ending processes. */
 export const processRoutes = (processes: Processes, keys: Idempotency): Routes =>
-  together(startRoute(processes, keys), listRoutes(processes));
+  joinRoutes(startRoute(processes, keys), listRoutes(processes));
 
 const startRoute =
   (processes: Processes, keys: Idempotency): Routes =>

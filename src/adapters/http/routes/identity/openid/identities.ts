@@ -7,7 +7,7 @@ import { bodyOf } from '../../../replies/bodies.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as bodies from '../../../schema/identity/openid.ts';
 import { ConfirmationRequest } from '../../../schema/identity/second-factor.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
 
 const config = { scope: 'login' } as const;
@@ -20,7 +20,7 @@ export type IdentityRouteDeps = {
 
 /** A user's own sign-ins at the OpenID provider. */
 export const identityRoutes = (deps: IdentityRouteDeps): Routes =>
-  together(changeRoutes(deps), providerRoutes(deps));
+  joinRoutes(changeRoutes(deps), providerRoutes(deps));
 
 const changeRoutes =
   ({ identities }: IdentityRouteDeps): Routes =>

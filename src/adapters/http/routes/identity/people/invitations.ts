@@ -7,7 +7,7 @@ import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
 import { SignedInBody } from '../../../schema/identity/sign-in.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { signedInAnswer } from '../sign-in-reply.ts';
 import { linkUrl, toInvitationBody, toInvitationOffer } from './link-bodies.ts';
 
@@ -19,7 +19,7 @@ export type InvitationRouteDeps = {
 };
 
 export const invitationRoutes = (deps: InvitationRouteDeps): Routes =>
-  together(adminRoutes(deps), acceptRoutes(deps));
+  joinRoutes(adminRoutes(deps), acceptRoutes(deps));
 
 const adminRoutes =
   ({ invitations, publicUrl }: InvitationRouteDeps): Routes =>

@@ -6,7 +6,7 @@ import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { signedInAnswer, toWaitingBody } from '../sign-in-reply.ts';
 import { linkUrl, toResetLinkBody, toResetOffer } from './link-bodies.ts';
 
@@ -18,7 +18,7 @@ export type ResetRouteDeps = {
 };
 
 export const resetRoutes = (deps: ResetRouteDeps): Routes =>
-  together(createRoute(deps), linkRoutes(deps), useRoutes(deps));
+  joinRoutes(createRoute(deps), linkRoutes(deps), useRoutes(deps));
 
 const createRoute =
   ({ resets, publicUrl }: ResetRouteDeps): Routes =>

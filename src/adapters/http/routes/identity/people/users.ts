@@ -7,12 +7,12 @@ import * as refusals from '../../../refusals.ts';
 import { bodyOf } from '../../../replies/bodies.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/users.ts';
-import { type Routes, together } from '../../../server.ts';
+import { joinRoutes, type Routes } from '../../../server.ts';
 import { linkUrl, toResetLinkBody } from './link-bodies.ts';
 
 /** `publicUrl`: where browsers reach the page that sets a password. */
 export const userRoutes = (users: Users, publicUrl: () => string): Routes =>
-  together(listRoute(users), createRoute(users, publicUrl), changeRoute(users));
+  joinRoutes(listRoute(users), createRoute(users, publicUrl), changeRoute(users));
 
 const listRoute =
   (users: Users): Routes =>
