@@ -11,7 +11,7 @@ import {
   signInAdmin,
   startService,
 } from '../support/process/running-service.ts';
-import { copies } from '../support/process/snapshots.ts';
+import { checkSnapshotsAndForks } from '../support/process/snapshots.ts';
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
@@ -48,7 +48,8 @@ t.test('an enforced size survives a full disk, a resize, a kill and a lost mount
   const ready = (await call('GET', '/readyz')).body as { parts: { disk: { detail: string } } };
   const { detail } = ready.parts.disk;
   t.match(ready.parts.disk, { status: 'ready', detail: /^(hard|soft)/ });
-  const copying = () => t.test('snapshots and forks of a running container', (t) => copies(t, call));
+  const copying = () =>
+    t.test('snapshots and forks of a running container', (t) => checkSnapshotsAndForks(t, call));
   if (!detail.startsWith('hard: each')) {
     await copying();
     return void t.pass('images', { skip: detail });
@@ -91,7 +92,7 @@ t.test('an enforced size survives a full disk, a resize, a kill and a lost mount
   await second.call('POST', `${url}/start`);
   t.equal(await sh(second.call, dbId, 'cat canary'), 'kept');
   await second.call('DELETE', url);
-  await t.test('snapshots and forks of a running container', (t) => copies(t, second.call));
+  await t.test('snapshots and forks of a running container', (t) => checkSnapshotsAndForks(t, second.call));
   await second.stop();
   const ofSnapshots = (await attached(installation)).filter((image) => image.includes('snap-'));
   t.same(ofSnapshots, [], 'no volume of a snapshot stays attached');

@@ -26,7 +26,7 @@ const type = fc.oneof(
   { weight: 8, arbitrary: fc.constant('application/json') },
   { weight: 1, arbitrary: fc.constantFrom('application/json; charset=utf-16', 'text/plain', 'x', '') },
 );
-/** What stands in an address where an id belongs, and is no id of anything. */
+/** A path segment that is no existing id. */
 const segment = fc
   .oneof(
     nasty.map((raw) => (raw.isWellFormed() ? encodeURIComponent(raw) : '%ed%a0%80') || '-'),
@@ -34,7 +34,7 @@ const segment = fc
     fc.uuid(),
     fc.constantFrom('%', '%zz'),
   )
-  // That leads to another route.
+  // `..` resolves to another route.
   .filter((raw) => raw !== '..');
 const header = fc
   .string({ unit: 'binary-ascii', maxLength: 60 })

@@ -218,7 +218,7 @@ t.test('what became of a task of a node that was away for a day, the node knows'
   t.equal(tasks.length, 2);
 });
 
-t.test('a lost task is asked about once a minute, until its node has nothing of it', async (t) => {
+t.test('a lost task is asked about once a minute, until its node no longer runs it', async (t) => {
   const { runtime, services, tasks, containers, requests, end } = await started(t);
   const spec = aSpec(IMAGE);
   await runtime.start(await runtime.create(spec));
@@ -246,7 +246,7 @@ t.test('a lost task is asked about once a minute, until its node has nothing of 
   t.equal(questions(), before + 2);
 });
 
-t.test('a lost task keeps nothing from being seen of the next start', async (t) => {
+t.test('a lost task does not delay the check of the next start', async (t) => {
   const { runtime, tasks, services } = await started(t);
   reported(tasks, 'orphaned', 'shutdown');
   const { manager, records } = runtime.swarm;
@@ -265,7 +265,7 @@ t.test('a lost task keeps nothing from being seen of the next start', async (t) 
   await waitFor(() => onlyService(services).Spec.Mode.Replicated.Replicas === 0);
 });
 
-t.test('a silent node is asked once in a pass, and silent nodes hold up no other', async (t) => {
+t.test('a silent node is asked once in a pass, and does not delay other nodes', async (t) => {
   const { runtime, services, tasks } = await started(t);
   for (let count = 0; count < 2; count += 1) await runtime.start(await runtime.create(aSpec(IMAGE)));
   tasks.splice(0, 3, ...tasks.map((task) => ({ ...task, Status: { ...task.Status, State: 'orphaned' } })));

@@ -82,7 +82,7 @@ t.test('the base image stays for another installation, whatever that one has', a
 });
 
 t.test(
-  'a node that does not say who else is there keeps the base image, and the rest is reported',
+  'a node that cannot list other installations keeps its base image; other messages still appear',
   async (t) => {
     const { one, install, asked } = await scene(t);
     await install('an-installation');

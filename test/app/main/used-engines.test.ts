@@ -135,25 +135,28 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   });
 });
 
-t.test('a silent manager may have the containers, though another one is in another Swarm', async (t) => {
-  const { endpoint } = await aSwarm(t, 'two');
-  const asked = async (managers: readonly string[], at: string): Promise<unknown> => {
-    const read = readConfig({
-      BERTH_ENGINE: 'swarm',
-      BERTH_SWARM_MANAGERS: managers.join(),
-      BERTH_DATA_DIR: aFolder(t),
+t.test(
+  'an unreachable manager still blocks an uninstall when the other manager is in another Swarm',
+  async (t) => {
+    const { endpoint } = await aSwarm(t, 'two');
+    const asked = async (managers: readonly string[], at: string): Promise<unknown> => {
+      const read = readConfig({
+        BERTH_ENGINE: 'swarm',
+        BERTH_SWARM_MANAGERS: managers.join(),
+        BERTH_DATA_DIR: aFolder(t),
+      });
+      if ('faults' in read) throw new Error(read.faults.join());
+      const kept = [{ kind: 'swarm', endpoint: at, id: 'swarm-one' }] as const;
+      return await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
+    };
+    await t.rejects(asked([endpoint, NOWHERE], endpoint), {
+      message: /OtherSwarm: .*; tcp:..127\.0\.0\.1:1: .*: start a manager of it, or repeat with/,
     });
-    if ('faults' in read) throw new Error(read.faults.join());
-    const kept = [{ kind: 'swarm', endpoint: at, id: 'swarm-one' }] as const;
-    return await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
-  };
-  await t.rejects(asked([endpoint, NOWHERE], endpoint), {
-    message: /OtherSwarm: .*; tcp:..127\.0\.0\.1:1: .*: start a manager of it, or repeat with/,
-  });
-  await t.rejects(asked([endpoint], endpoint), {
-    message: /is not the one that .*: set BERTH_SWARM_MANAGERS to an address of that one/,
-  });
-});
+    await t.rejects(asked([endpoint], endpoint), {
+      message: /is not the one that .*: set BERTH_SWARM_MANAGERS to an address of that one/,
+    });
+  },
+);
 
 t.test('the base image of an engine stays while another installation uses the engine', async (t) => {
   const engine = await aSwarm(t, 'one');

@@ -40,7 +40,7 @@ function unlessGone<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** What some work took in all, and the processor time of each of these meanwhile, in milliseconds. */
+/** Elapsed time of the work, and the processor time that each named source used, in ms. */
 export async function spent<Name extends string>(
   usedMs: Readonly<Record<Name, () => number | Promise<number>>>,
   work: () => Promise<unknown>,

@@ -11,7 +11,7 @@ export type Program<Ready> = {
   readonly ready: Ready;
   /** Its answer to a message. */
   readonly ask: <T>(question: string | object) => Promise<T>;
-  readonly tell: (message: object) => void;
+  readonly send: (message: object) => void;
   /** Lets it end, and waits for that. */
   readonly stop: () => Promise<void>;
 };
@@ -24,7 +24,7 @@ export async function startProgram<Ready>(
 ): Promise<Program<Ready>> {
   const child = fork(path.join(import.meta.dirname, file), args, { execArgv: [...nodeFlags] });
   const ended = once(child, 'exit');
-  const message = async <T>(): Promise<T> => {
+  const nextMessage = async <T>(): Promise<T> => {
     const over = new AbortController();
     const gone = ended.then(([code]) => Promise.reject(new Error(`${file} ended with ${code}`)));
     const said = once(child, 'message', over).then(([value]) => value as T);
@@ -34,10 +34,10 @@ export async function startProgram<Ready>(
     });
   };
   return {
-    ready: await message<Ready>(),
-    tell: (told) => void child.send(told),
+    ready: await nextMessage<Ready>(),
+    send: (message) => void child.send(message),
     async ask(question) {
-      const answer = message();
+      const answer = nextMessage();
       child.send(question);
       return (await answer) as never;
     },

@@ -99,21 +99,24 @@ t.test('a container lost by the engine is recreated, and the answer says so', as
   t.equal((await call('GET', `/api/containers/${id}`)).statusCode, 404, 'the old runtime id is unknown now');
 });
 
-t.test('an engine that comes back empty loses no row and takes no volume of the other', async (t) => {
-  const { runtime, service, call, url, now } = await aScene();
-  const [boxes, volumes] = [new Map(runtime.boxes), new Map(runtime.volumes)];
-  const others = [...volumes.keys()];
-  for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
-  await service.reconcile();
-  t.match(await now(), { status: 'stopped' });
-  t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: false });
-  t.same([...runtime.volumes.keys()], others, 'of the same name');
-  for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
-  for (const [id, box] of boxes) runtime.boxes.set(id, box);
-  for (const [name, volume] of volumes) runtime.volumes.set(name, volume);
-  await service.reconcile();
-  t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: true });
-});
+t.test(
+  "an engine that returns empty keeps all rows and does not reuse another container's volume",
+  async (t) => {
+    const { runtime, service, call, url, now } = await aScene();
+    const [boxes, volumes] = [new Map(runtime.boxes), new Map(runtime.volumes)];
+    const others = [...volumes.keys()];
+    for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
+    await service.reconcile();
+    t.match(await now(), { status: 'stopped' });
+    t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: false });
+    t.same([...runtime.volumes.keys()], others, 'of the same name');
+    for (const kept of [runtime.boxes, runtime.volumes]) kept.clear();
+    for (const [id, box] of boxes) runtime.boxes.set(id, box);
+    for (const [name, volume] of volumes) runtime.volumes.set(name, volume);
+    await service.reconcile();
+    t.match((await call('POST', `${url}/start`)).json(), { recreated: true, volume_kept: true });
+  },
+);
 
 t.test('every fault of a create is named at once, and nothing is made', async (t) => {
   const { runtime, call } = await aScene();
@@ -208,36 +211,33 @@ t.test('a node in maintenance takes restored containers, and refuses new limits 
   t.match(await now(), { status: 'stopped', status_reason: null });
 });
 
-t.test(
-  'new limits of a stopped container on a node in maintenance are those of its next start',
-  async (t) => {
-    const { runtime, service, call, id, url, now } = await aScene();
-    await call('POST', `${url}/stop`);
-    const { create, start, observe } = runtime;
-    runtime.create = async (spec) => {
-      if (spec.mayStayStopped !== true) throw new NodeInMaintenance('it is drained');
-      return await create(spec);
-    };
-    runtime.start = async () => {
-      throw new NodeInMaintenance('it is drained');
-    };
-    runtime.observe = async (handle) => {
-      const seen = await observe(handle);
-      return seen.kind === 'stopped' ? { ...seen, isInMaintenance: true } : seen;
-    };
-    const answer = await call('PATCH', url, { ...dev, ...small, memory_mb: 512 });
-    t.match([answer.statusCode, answer.json().restarted], [200, false]);
-    await service.operations.idle();
-    t.match(await now(), { status: 'stopped', status_reason: null, resources: { memory_mb: 512 } });
-    const [event] = stateOf(service).events.slice(-1);
-    t.match(event, { type: 'container_updated', data: { status: 'stopped', restarted: false } });
-    t.notOk(runtime.boxes.has(id));
-    t.match((await call('POST', `${url}/start`)).json(), { code: 'node_in_maintenance' });
-    Object.assign(runtime, { create, start, observe });
-    t.equal((await call('POST', `${url}/start`)).statusCode, 200);
-    t.match([...runtime.boxes.values()], [{ spec: { resources: { memoryMb: 512 } }, startedAt: Date }]);
-  },
-);
+t.test('new limits of a stopped container on a node in maintenance apply at its next start', async (t) => {
+  const { runtime, service, call, id, url, now } = await aScene();
+  await call('POST', `${url}/stop`);
+  const { create, start, observe } = runtime;
+  runtime.create = async (spec) => {
+    if (spec.mayStayStopped !== true) throw new NodeInMaintenance('it is drained');
+    return await create(spec);
+  };
+  runtime.start = async () => {
+    throw new NodeInMaintenance('it is drained');
+  };
+  runtime.observe = async (handle) => {
+    const seen = await observe(handle);
+    return seen.kind === 'stopped' ? { ...seen, isInMaintenance: true } : seen;
+  };
+  const answer = await call('PATCH', url, { ...dev, ...small, memory_mb: 512 });
+  t.match([answer.statusCode, answer.json().restarted], [200, false]);
+  await service.operations.idle();
+  t.match(await now(), { status: 'stopped', status_reason: null, resources: { memory_mb: 512 } });
+  const [event] = stateOf(service).events.slice(-1);
+  t.match(event, { type: 'container_updated', data: { status: 'stopped', restarted: false } });
+  t.notOk(runtime.boxes.has(id));
+  t.match((await call('POST', `${url}/start`)).json(), { code: 'node_in_maintenance' });
+  Object.assign(runtime, { create, start, observe });
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+  t.match([...runtime.boxes.values()], [{ spec: { resources: { memoryMb: 512 } }, startedAt: Date }]);
+});
 
 t.test('refused new limits leave a reason when the container has stopped for them', async (t) => {
   const { runtime, service, call, id, url, now } = await aScene();

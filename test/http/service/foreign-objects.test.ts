@@ -6,7 +6,7 @@ import { register } from '../../support/service/factors.ts';
 import { anAdmin, anApiToken, aPerson, as, sessionIdOf } from '../../support/service/service.ts';
 import { aStudio } from '../../support/terminal/recordings.ts';
 
-/** The requests that name an object, by what is said of one that there is not. */
+/** The requests that name an object, by the kind of object that the 404 names. */
 const REQUESTS = {
   token: ['POST /api/tokens/:id/revoke', 'DELETE /api/tokens/:id'],
   session: ['DELETE /api/sessions/:id'],

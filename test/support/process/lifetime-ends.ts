@@ -9,9 +9,9 @@ import {
   small,
 } from './fault-scene.ts';
 
-/** Containers whose time ends at the deaths of a chain's service. */
+/** Containers whose lifetime ends while the service is killed. */
 export type LifetimeEnds = {
-  /** Where the service dies in their ends. */
+  /** Steps at which the service is killed. */
   readonly points: readonly string[];
   /** Ends their time. */
   begin(): Promise<void>;

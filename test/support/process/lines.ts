@@ -144,7 +144,7 @@ export type EngineLine = {
   readonly port: number;
   /** Breaks every connection; `down` takes no new ones until `restore`. */
   cut(how: Break, then?: 'up' | 'down'): void;
-  /** Until `restore`, breaks each connection on which the engine sends this, which does not arrive. */
+  /** Until `restore`: breaks a connection when the engine sends matching bytes, and drops those bytes. */
   cutBefore(words: RegExp, how: Break): void;
   restore(): void;
 };

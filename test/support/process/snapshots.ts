@@ -22,7 +22,7 @@ async function finished(call: Call, url: string): Promise<Record<string, unknown
 }
 
 /** Snapshots and forks of a running and of a stopped container of this service hold what they should. */
-export async function copies(t: Test, call: Call): Promise<void> {
+export async function checkSnapshotsAndForks(t: Test, call: Call): Promise<void> {
   const made = (await call('POST', '/api/containers', { name: 'source', ...small })).body;
   const dbId = made['db_id'] as string;
   const url = `/api/containers/${dbId}`;

@@ -79,7 +79,7 @@ const totalMb = async ({ dataRoot }: Layout): Promise<number> => {
 
 const KEPT = 'kept';
 
-/** The pool's size when it is mounted with this one, as for a starting engine. What it holds is there. */
+/** Mounts the pool with `poolMb`, checks that its files survive, and returns its size. */
 async function mountedMb(t: Test, at: Layout, poolMb: number): Promise<number> {
   t.equal(await mountPool(at, { poolMb, floorMb: null }), null);
   t.ok(existsSync(join(at.dataRoot, KEPT)));

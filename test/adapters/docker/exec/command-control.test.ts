@@ -74,7 +74,7 @@ t.test('a signal that finds no program yet is sent again', async (t) => {
   t.equal(programs.length, 3);
 });
 
-t.test('a command that ends before its program begins is ended when that begins', async (t) => {
+t.test('ending a command early kills its program once it begins', async (t) => {
   const { command, programs } = await aCommand(t);
   const ended = command.end();
   await waitFor(() => programs.length === 2);

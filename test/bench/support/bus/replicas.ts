@@ -45,7 +45,7 @@ export async function measureCrossing(
   await reports(all);
   const before = usedMs();
   const share = { ...load, perSecond: load.perSecond / all.length };
-  for (const { tell } of all) tell({ publish: share } satisfies Order);
+  for (const { send } of all) send({ publish: share } satisfies Order);
   await sleep(load.seconds * 1_000 + DRAIN_MS);
   const serverMs = usedMs() - before;
   const heard = await reports(all);
