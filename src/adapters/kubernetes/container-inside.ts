@@ -1,6 +1,6 @@
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import { diskBytes } from '../scripts/insight/disk-usage.ts';
-import { accessBy } from '../scripts/queued-programs.ts';
+import { accessThrough } from '../scripts/queued-programs.ts';
 import type { ApiClient } from './client/api-client.ts';
 import { podOfContainer } from './containers/names.ts';
 import { MAIN } from './containers/pod-states.ts';
@@ -19,7 +19,7 @@ const podContainerOf = (runtimeId: string): PodContainer => ({
 export function clusterInside({ client, ...deps }: InsideDeps) {
   const programs = clusterPrograms({ access: client.access, podContainerOf, ...deps });
   return {
-    ...accessBy(programs),
+    ...accessThrough(programs),
     insight: clusterInsight({ client, podContainerOf, programs, ...deps }),
     /** Bytes used in the volume of a running container. */
     usedBytes: ({ runtimeId }: RuntimeHandle) => diskBytes(programs, runtimeId),

@@ -15,12 +15,12 @@ export type EngineTurns = {
 /** Programs in the containers of a cluster, which take turns. */
 export type QueuedPrograms = ContainerPrograms &
   EngineTurns & {
-    /** The runtime id of a handle; notes whom its calls are for. */
+    /** The runtime id of a handle; records the container's owner for fair queueing. */
     idOf(handle: RuntimeHandle): string;
   };
 
 /** Access to the inside of containers that needs only programs. */
-export const accessBy = (
+export const accessThrough = (
   programs: QueuedPrograms,
 ): ShellAccess & { readonly terminals: TerminalBackend; readonly turns: EngineTurns } => ({
   ...shellAccess(programs, async (handle) => programs.idOf(handle)),

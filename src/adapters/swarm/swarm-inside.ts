@@ -1,10 +1,10 @@
-import { accessBy } from '../scripts/queued-programs.ts';
+import { accessThrough } from '../scripts/queued-programs.ts';
 import { swarmPrograms } from './exec/container-programs.ts';
 import { swarmInsight } from './insight/container-insight.ts';
 import type { Swarm } from './swarm.ts';
 
 /** Access to the inside of an installation's containers in one swarm. */
 export const swarmInside = (swarm: Swarm) => ({
-  ...accessBy(swarmPrograms(swarm)),
+  ...accessThrough(swarmPrograms(swarm)),
   insight: swarmInsight(swarm),
 });

@@ -11,7 +11,7 @@ export const IN_CONTAINER = [
   'address_full',
 ] as const;
 
-/** Throws a refusal, which is answered by plain HTTP. */
+/** Returns the value, or throws the refusal, which plain HTTP answers before the upgrade. */
 export function orRefuse<T>(result: Result<T, DomainError>): T {
   if (!result.ok) throw new Refusal(result.error);
   return result.value;

@@ -132,8 +132,14 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
     code: 64,
     says: /engine named other\. It has used: old, new, unix:...nowhere\.sock\.$/,
   });
-  t.match(await asked([], 'auto'), { code: 78, says: /or repeat with --forget-engine old when/ });
-  t.match(await asked(['old'], 'auto'), { code: 78, says: /or repeat with --forget-engine new when/ });
+  t.match(await asked([], 'auto'), {
+    code: 78,
+    says: /or if it is gone for good, repeat with --forget-engine old$/,
+  });
+  t.match(await asked(['old'], 'auto'), {
+    code: 78,
+    says: /or if it is gone for good, repeat with --forget-engine new$/,
+  });
   t.match(await asked(['old', 'new'], 'auto'), { code: 1, says: 'Nothing was removed.' });
   t.match(await asked(['old']), { code: 1, says: 'Nothing was removed.' });
   t.ok(existsSync(path.join(dataDir, 'engine/engine.json')));

@@ -87,8 +87,8 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const { engines, unasked } = await usedEngines(read.config, { kept, forgotten }, INSTANCE);
-    return [...engines.map(({ name, leftovers: { volumes } }) => [name, volumes]), ...unasked];
+    const { engines, skippedMessages } = await usedEngines(read.config, { kept, forgotten }, INSTANCE);
+    return [...engines.map(({ name, leftovers: { volumes } }) => [name, volumes]), ...skippedMessages];
   };
   const [OF_SWARM, OF_ENGINE] = [
     ['the Swarm, on all nodes', 1],
@@ -104,17 +104,17 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   t.same(await asked('auto', NOWHERE, [external]), [OF_ENGINE], 'nor an engine');
   await t.rejects(asked('swarm', null, [{ ...swarm, endpoint: two.endpoint }]), {
     message:
-      /the Swarm at tcp.* is not the one that .*: set DOCKER_HOST to .*, or repeat with --forget-engine swarm-one when nothing/,
+      /the Swarm at tcp.* is not the one that .*: set DOCKER_HOST to .*, or if it is gone for good, repeat with --forget-engine swarm-one$/,
   });
   await t.rejects(asked('swarm', NOWHERE, [{ ...swarm, endpoint: NOWHERE }]), {
     message:
-      /no manager of the Swarm .*: start a manager of it, or repeat with --forget-engine swarm-one when nothing/,
+      /no manager of the Swarm .*: start a manager of it, or if it is gone for good, repeat with --forget-engine swarm-one$/,
   });
   await t.rejects(asked('auto', null, [{ ...external, endpoint: two.endpoint }]), {
     message: /the engine at tcp.* is not the one/,
   });
   await t.rejects(asked('auto', NOWHERE, [{ ...external, endpoint: NOWHERE }]), {
-    message: /does not answer: start it, or repeat with --forget-engine engine-one/,
+    message: /does not answer: start it, or if it is gone for good, repeat with --forget-engine engine-one/,
   });
 
   const goneEngine = { ...external, endpoint: NOWHERE };
@@ -150,7 +150,8 @@ t.test(
       return await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
     };
     await t.rejects(asked([endpoint, NOWHERE], endpoint), {
-      message: /OtherSwarm: .*; tcp:..127\.0\.0\.1:1: .*: start a manager of it, or repeat with/,
+      message:
+        /OtherSwarm: .*; tcp:..127\.0\.0\.1:1: .*: start a manager of it, or if it is gone for good, repeat with/,
     });
     await t.rejects(asked([endpoint], endpoint), {
       message: /is not the one that .*: set BERTH_SWARM_MANAGERS to an address of that one/,

@@ -1,5 +1,5 @@
 type ChoiceProps = {
-  /** Not shown. */
+  /** For screen readers only: the options explain themselves. */
   readonly label: string;
   readonly value: string;
   readonly options: readonly (readonly [value: string, label: string])[];

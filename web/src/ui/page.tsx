@@ -9,7 +9,7 @@ type PageProps = {
   readonly children: ComponentChildren;
 };
 
-/** A page below its heading. */
+/** A page's heading, with the content below. */
 export const Page = ({ title, heading, beside, children }: PageProps) => (
   <div class="page">
     <div class="page-head">

@@ -61,19 +61,19 @@ type Folders = {
   readonly read: (name: string) => Promise<Reading | null>;
 };
 
-/** Of version 1, with a tree for each controller, or of version 2, with one tree. */
+/** Folders of cgroup v1, which has a tree for each controller, or of v2, which has a single tree. */
 async function foldersOf(group: string): Promise<Folders | null> {
   const slice = `${group.split('-')[0]}.slice/${group}.slice`;
   for (const inside of [group, slice]) {
-    const one = await readdir(`${ROOT}/memory/${inside}`).catch(() => null);
-    if (one !== null) return { names: one, read: (name) => readFirst(`${inside}/${name}`) };
-    const two = await readdir(`${ROOT}/${inside}`).catch(() => null);
-    if (two !== null) return { names: two, read: (name) => readSecond(`${ROOT}/${inside}/${name}`) };
+    const v1Names = await readdir(`${ROOT}/memory/${inside}`).catch(() => null);
+    if (v1Names !== null) return { names: v1Names, read: (name) => readV1(`${inside}/${name}`) };
+    const v2Names = await readdir(`${ROOT}/${inside}`).catch(() => null);
+    if (v2Names !== null) return { names: v2Names, read: (name) => readV2(`${ROOT}/${inside}/${name}`) };
   }
   return null;
 }
 
-async function readFirst(folder: string): Promise<Reading | null> {
+async function readV1(folder: string): Promise<Reading | null> {
   const [memory, statistics, nanoseconds] = await Promise.all(
     ['memory/{}/memory.usage_in_bytes', 'memory/{}/memory.stat', 'cpuacct/{}/cpuacct.usage'].map((file) =>
       readText(`${ROOT}/${file.replace('{}', folder)}`),
@@ -87,7 +87,7 @@ async function readFirst(folder: string): Promise<Reading | null> {
   };
 }
 
-async function readSecond(folder: string): Promise<Reading | null> {
+async function readV2(folder: string): Promise<Reading | null> {
   const [memory, statistics, processor] = await Promise.all(
     ['memory.current', 'memory.stat', 'cpu.stat'].map((file) => readText(`${folder}/${file}`)),
   );

@@ -58,18 +58,18 @@ export const removeNetwork = (docker: Docker, name: string): Promise<void> =>
   unlessAbsent(docker.getNetwork(name).remove(limited()));
 
 /**
- * Removes the base image, unless the engine has anything of another installation, which would not get it again before
- * its restart. Returns whether it stays for that one.
+ * Removes the base image unless another installation uses the engine: that one would rebuild it only at its next start.
+ * Returns true if the image stays for it.
  */
 export async function removeBaseImage(docker: Docker, instanceId: string): Promise<boolean> {
-  if (await hasOthers(docker, instanceId)) return true;
+  if (await hasOtherInstallation(docker, instanceId)) return true;
   const removing = docker.getImage(BASE_REFERENCE).remove(limited());
   await removing.catch(() => {});
   return false;
 }
 
-/** Each installation has a network on each engine that it uses, until somebody removes unused ones. */
-async function hasOthers(docker: Docker, instanceId: string): Promise<boolean> {
+/** Checks networks too: an installation without containers still has its network, unless somebody pruned it. */
+async function hasOtherInstallation(docker: Docker, instanceId: string): Promise<boolean> {
   const filters = JSON.stringify({ label: [INSTANCE_LABEL] });
   const [networks, containers, { Volumes }] = await Promise.all([
     docker.listNetworks({ filters, ...limited() }),

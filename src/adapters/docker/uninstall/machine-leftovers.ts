@@ -72,7 +72,7 @@ export function otherEngine(dataDir: string, records: readonly Recorded[], engin
   const at = layoutOf(dataDir);
   const cluster = clusterBeside(records, engine);
   if (cluster !== undefined)
-    return `the containers are in the engine at ${cluster.endpoint}: set BERTH_ENGINE=${cluster.kind}, and give the service's other settings, or ${forgetting(cluster)}`;
+    return `the containers are in the engine at ${cluster.endpoint}: set BERTH_ENGINE=${cluster.kind}, and give the service's other settings, or ${forgetHint(cluster)}`;
   const [first] = records;
   if (first === undefined || [...DOCKER_ENGINES, ...records.map(({ kind }) => kind)].includes(engine))
     return null;
@@ -81,9 +81,9 @@ export function otherEngine(dataDir: string, records: readonly Recorded[], engin
   return `the containers are in ${where}: unset BERTH_ENGINE, or start Berth with it when they are there, too`;
 }
 
-/** What to do about an engine that is gone for good, in words. */
-export const forgetting = (record: RecordedElsewhere): string =>
-  `repeat with --forget-engine ${nameOfEngine(record)} when nothing of Berth is left there`;
+/** The advice to skip an engine that is gone for good. */
+export const forgetHint = (record: RecordedElsewhere): string =>
+  `if it is gone for good, repeat with --forget-engine ${nameOfEngine(record)}`;
 
 /** Whether the installation has begun to use an engine, where something of it may be left. */
 export const hasUsedEngine = async (dataDir: string): Promise<boolean> =>

@@ -13,7 +13,7 @@ import { terminalEnders } from './session-killers.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { notStarted } from './terminal-start.ts';
 
-/** Terminals in containers of one engine: inside tmux where the image has it. `idOf` also notes whom a call is for. */
+/** Terminals in containers of one engine: inside tmux where the image has it. `idOf` also records the container's owner. */
 export function shellTerminals(
   programs: ContainerPrograms,
   idOf: (handle: RuntimeHandle) => string,

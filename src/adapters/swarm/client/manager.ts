@@ -26,8 +26,8 @@ export class OtherSwarm extends RuntimeUnavailable {
 }
 
 /**
- * A swarm by one of its managers. Everything here needs a majority of them. `ownIds`: of the swarms that an installation
- * has used; null when any will do.
+ * Client for a swarm, through one manager. Calls for objects of the swarm need a quorum. `ownIds`: ids of the swarms that
+ * this installation has used; null accepts any.
  */
 export function swarmManager(docker: Docker, ownIds: readonly string[] | null = null) {
   const ask = callsOf(docker);
@@ -49,7 +49,10 @@ export function swarmManager(docker: Docker, ownIds: readonly string[] | null = 
     ...serviceCalls(docker, ask),
     ...configCalls(docker, ask),
 
-    /** Of an own swarm only: the nodes of another one would have no volume, and get the rules. Throws `OtherSwarm`. */
+    /**
+     * Lists the nodes. Throws `OtherSwarm` if the manager has joined another swarm: Berth must not search that swarm's
+     * nodes or set firewall rules on them.
+     */
     async nodes(): Promise<readonly SwarmNode[]> {
       const nodes = await ask.read<readonly SwarmNode[]>(LIMITS.inspect, docker, 'listNodes');
       if (ownIds !== null) await requireOwn();

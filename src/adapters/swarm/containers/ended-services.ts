@@ -8,8 +8,8 @@ import { startOf, taskState } from './task-states.ts';
 
 /** A swarm creates a task within this time. */
 const FORGOTTEN_MS = 300_000;
-/** How long a lost task is not asked about again. Only its node knows what became of it. */
-const LOST_MS = 60_000;
+/** Minimum time between two checks of a lost task. Only its node knows what became of it. */
+const LOST_RECHECK_MS = 60_000;
 const MAX_LOST = 10_000;
 const MANAGER_CALLS_AT_A_TIME = 4;
 
@@ -24,19 +24,19 @@ export const mayHaveEnded = ({ wantsTask, runningTasks }: ListedRecord): boolean
   wantsTask && runningTasks === 0;
 
 /**
- * Returns a function that scales services whose task has ended to zero, in the background, one pass at a time on each
- * node: the next listing shows what is left. Otherwise an update from outside, such as `docker service update --force`, or a swarm that
- * has dropped the task from its history, starts the container again.
+ * Returns a function that scales services with an ended task down to zero replicas. It runs in the background, with one
+ * pass per node at a time; the next listing retries the rest. Without it, `docker service update --force` or a trimmed
+ * task history would start the container again.
  */
 export function scaleDownEnded(
   manager: Manager,
   runsOnNode: RunsOnNode,
 ): (records: readonly ListedRecord[]) => void {
   const busyNodes = new Set<string>();
-  /** To ask the manager. A silent node keeps no turn. */
+  /** Limits calls to the manager. A turn is released before the node is asked. */
   const turns = fairTurns({ maxRunning: MANAGER_CALLS_AT_A_TIME, maxWaiting: 1 });
-  /** When each start whose task is lost was asked about. */
-  const lost = new LRUCache<string, number>({ max: MAX_LOST });
+  /** Time of the last check of each lost task, by service and start. */
+  const lostCheckedAtMs = new LRUCache<string, number>({ max: MAX_LOST });
 
   /** Returns the service when its task has ended, as far as the swarm knows. */
   async function endedService(record: ListedRecord): Promise<EndedService | null> {
@@ -44,8 +44,9 @@ export function scaleDownEnded(
     if (service === null || !wantsTask(service.Spec)) return null;
     const tasks = await manager.tasks(record.name);
     const hasLost = tasks.some(isLost);
-    if (hasLost) lost.set(startIn(record), performance.now());
-    return hasEnded(service, tasks, hasLost) ? { service, hasLost } : null;
+    if (hasLost) lostCheckedAtMs.set(startKey(record), performance.now());
+    // Treats lost tasks as ended; `scaleDown` then asks the node.
+    return hasEnded(service, tasks, true) ? { service, hasLost } : null;
   }
 
   async function scaleDown(record: ListedRecord, askNode: RunsOnNode): Promise<void> {
@@ -62,8 +63,9 @@ export function scaleDownEnded(
     const askNode = untilFault(runsOnNode);
     // One that the swarm does not change holds up no other; the next listing shows it again.
     for (const record of records) {
-      const askedMs = lost.get(startIn(record)) ?? Number.NEGATIVE_INFINITY;
-      if (performance.now() - askedMs >= LOST_MS) await scaleDown(record, askNode).catch(() => {});
+      const checkedAtMs = lostCheckedAtMs.get(startKey(record)) ?? Number.NEGATIVE_INFINITY;
+      if (performance.now() - checkedAtMs >= LOST_RECHECK_MS)
+        await scaleDown(record, askNode).catch(() => {});
     }
   }
 
@@ -76,7 +78,7 @@ export function scaleDownEnded(
   };
 }
 
-const startIn = ({ name, starts }: ListedRecord): string => `${name} ${starts}`;
+const startKey = ({ name, starts }: ListedRecord): string => `${name} ${starts}`;
 
 function byNode(records: readonly ListedRecord[]): ReadonlyMap<string, readonly ListedRecord[]> {
   const groups = new Map<string, ListedRecord[]>();
@@ -102,9 +104,17 @@ function untilFault(ask: RunsOnNode): RunsOnNode {
 
 const isLost = (task: Task): boolean => taskState(task).kind === 'lost';
 
-/** Whether the task of the last start has ended for certain, or was never made. `areLostOver`: none of the lost ones runs. */
-export function hasEnded({ Spec, UpdatedAt }: Service, tasks: readonly Task[], areLostOver = false): boolean {
-  if (tasks.some((task) => taskState(task).kind !== 'ended' && !(areLostOver && isLost(task)))) return false;
+/**
+ * Whether the task of the last start has ended for certain, or was never made. `countLostAsEnded`: a lost task counts as
+ * ended.
+ */
+export function hasEnded(
+  { Spec, UpdatedAt }: Service,
+  tasks: readonly Task[],
+  countLostAsEnded = false,
+): boolean {
+  if (tasks.some((task) => taskState(task).kind !== 'ended' && !(countLostAsEnded && isLost(task))))
+    return false;
   if (tasks.some((task) => startOf(task) === (Spec.TaskTemplate.ForceUpdate ?? 0))) return true;
   return Date.now() - Date.parse(UpdatedAt ?? '') > FORGOTTEN_MS;
 }

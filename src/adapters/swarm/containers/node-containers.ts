@@ -17,7 +17,7 @@ const REMOVAL = { withinMs: 10_000, everyMs: 50 } as const;
 
 type Labels = Readonly<Record<string, string>>;
 
-type Place = Pick<ContainerRecord, 'nodeId' | 'dbId' | 'generation'>;
+type ContainerKey = Pick<ContainerRecord, 'nodeId' | 'dbId' | 'generation'>;
 
 type Found = { readonly Id: string; readonly Labels: Labels };
 
@@ -34,7 +34,7 @@ export function taskContainers({ settings }: Swarm) {
   return {
     /** The running ones of all generations of a row. */
     ofRow: (calls: EngineCalls, dbId: string) => listed(calls, { [DB_ID_LABEL]: dbId }, false),
-    ofRecord: (calls: EngineCalls, { dbId, generation }: Place, all: boolean) =>
+    ofRecord: (calls: EngineCalls, { dbId, generation }: ContainerKey, all: boolean) =>
       listed(calls, { [DB_ID_LABEL]: dbId, [GENERATION_LABEL]: String(generation) }, all),
   };
 }
@@ -46,7 +46,7 @@ export function containersOnNodes(swarm: Swarm) {
 
   return {
     /** The ids of what runs on its node. */
-    async running(record: Place): Promise<readonly string[]> {
+    async running(record: ContainerKey): Promise<readonly string[]> {
       const calls = await nodes.engineOf(record.nodeId);
       return (await onNode(ofRecord(calls, record, false))).map(({ Id }) => Id);
     },
@@ -97,7 +97,7 @@ function unlessRemoved(error: unknown): null {
   throw error;
 }
 
-/** One that has ended or is gone is stopped. */
+/** 304 (already stopped) and 404 (gone) count as stopped. */
 function stop(calls: EngineCalls, containerId: string, graceSeconds: number): Promise<unknown> {
   const stopping = (abortSignal: AbortSignal) =>
     orNull([304, 404], calls.docker.getContainer(containerId).stop({ t: graceSeconds, abortSignal }));

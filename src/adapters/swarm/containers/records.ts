@@ -39,7 +39,7 @@ export type ListedRecord = Omit<ContainerRecord, 'service'> & {
   /** Whether its service asks for a task. */
   readonly wantsTask: boolean;
   readonly runningTasks: number;
-  /** How often it was started. */
+  /** `ForceUpdate`: tells the tasks of one start from another's. */
   readonly starts: number;
 };
 
@@ -51,11 +51,17 @@ export const servicesOf =
   (digits: string): Promise<readonly Service[]> =>
     manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
 
-/** The containers of one installation as services, one each. */
+/**
+ * The containers of one installation as services, one each. An empty answer may come from a manager that has joined
+ * another swarm: `find` and `list` check that before containers count as gone.
+ */
 export function containerRecords(manager: Manager, instanceId: string) {
   async function find(runtimeId: string): Promise<ContainerRecord | null> {
     const service = await manager.service(serviceNameOf(runtimeId));
-    if (service === null) return await noneIn(manager, null);
+    if (service === null) {
+      await manager.requireOwn();
+      return null;
+    }
     const record = recordOf(service, instanceId);
     if (record?.runtimeId === runtimeId) return record;
     throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
@@ -80,7 +86,8 @@ export function containerRecords(manager: Manager, instanceId: string) {
     /** Of all containers. */
     async list(): Promise<readonly ListedRecord[]> {
       const all = await listAll();
-      return all.length > 0 ? all : await noneIn(manager, all);
+      if (all.length === 0) await manager.requireOwn();
+      return all;
     },
     /** Its next start gives it these limits. */
     resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
@@ -90,12 +97,6 @@ export function containerRecords(manager: Manager, instanceId: string) {
       return (await manager.services({ [INSTANCE_LABEL]: instanceId, [VOLUME_LABEL]: volume })).length > 0;
     },
   };
-}
-
-/** A manager that has joined another swarm knows no container, either: nothing must take the containers for gone. */
-async function noneIn<T>(manager: Manager, none: T): Promise<T> {
-  await manager.requireOwn();
-  return none;
 }
 
 const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({

@@ -29,7 +29,7 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
     const network = await networks.ensureOn(node.ID);
     await onNode(ensureImage(calls, image, manager.calls));
     const hostCpuMillicores = await cpuMillicoresOf(swarm, node.ID);
-    const around = await aroundOf(swarm, calls, node, all);
+    const around = await forbiddenTargets(swarm, calls, node, all);
     if (isOver) throw new Error('the isolation check was stopped');
     present = dockerCanary(calls.docker, {
       instanceId,
@@ -66,8 +66,8 @@ export function swarmCanary(swarm: Swarm, image: string): Canary {
   };
 }
 
-/** What no container of the node may reach: also the node itself, by the address that its containers see. */
-async function aroundOf(
+/** Addresses that no container on the node may reach, including the node's own gateway address. */
+async function forbiddenTargets(
   { networks, settings }: Swarm,
   calls: EngineCalls,
   node: SwarmNode,
@@ -78,11 +78,11 @@ async function aroundOf(
     return Number(URL.canParse(url) ? new URL(url).port : '') || ENGINE_PORT;
   };
   const subnet = await networks.subnetOn(calls);
-  const inside = subnet === null ? [] : [`${gatewayOf(subnet)}:${enginePortOf(node)}`];
+  const gatewayTargets = subnet === null ? [] : [`${gatewayOf(subnet)}:${enginePortOf(node)}`];
   const engines = all.flatMap((each) => atAddressOf(each, enginePortOf(each)));
   const managers = all.flatMap((each) => atAddressOf(each, MANAGER_PORT));
   return [
-    ...[...inside, ...engines].map((at) => ({ what: 'node', at }) as const),
+    ...[...gatewayTargets, ...engines].map((at) => ({ what: 'node', at }) as const),
     ...managers.map((at) => ({ what: 'cluster', at }) as const),
   ];
 }

@@ -86,9 +86,12 @@ export function nodeFirewalls(deps: Deps, settings: FirewallSettings): NodeFirew
   };
 }
 
-/** Sets the rules of a node, and returns what was changed from outside since the last time. */
+/**
+ * Sets the rules of a node, and returns what was changed from outside since the last time. The first pass returns
+ * nothing: there is no earlier state to compare with.
+ */
 function ruleSetter({ manager, nodes, networks }: Deps, { instanceId, toolsImage: image }: FirewallSettings) {
-  const kept = new Map<string, readonly string[]>();
+  const lastRules = new Map<string, readonly string[]>();
   return async ({ ID }: SwarmNode): Promise<readonly string[]> => {
     if (image === null) return [];
     const calls = await nodes.engineOf(ID);
@@ -98,8 +101,8 @@ function ruleSetter({ manager, nodes, networks }: Deps, { instanceId, toolsImage
     await onNode(ensureImage(calls, image, manager.calls));
     const closed = (await nodes.list()).flatMap(publicAddressesOf);
     const { before, after } = await onNode(applied(calls, { instanceId, image, subnet, closed }));
-    const last = kept.get(ID);
-    kept.set(ID, after);
+    const last = lastRules.get(ID);
+    lastRules.set(ID, after);
     return last === undefined ? [] : changedRules(last, before);
   };
 }

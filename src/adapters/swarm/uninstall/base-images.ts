@@ -11,8 +11,8 @@ const NODES_AT_A_TIME = 4;
 export type NodeEngine = { readonly name: string; readonly docker: Docker };
 
 /**
- * Removes the base image of nodes, unless another installation may need it: each one has the same image, which no registry
- * has. Returns in sentences where it stays, or may stay because that could not be seen.
+ * Removes the base image of nodes, unless another installation may need it: all installations share one base image, and
+ * no registry offers it. Returns messages about nodes that keep it, or could not be checked.
  */
 export async function removeBaseImages(
   manager: Manager,
@@ -21,7 +21,7 @@ export async function removeBaseImages(
 ): Promise<readonly string[]> {
   if (nodes.length === 0) return [];
   try {
-    if (await areOthersIn(manager, instanceId))
+    if (await hasOtherInstallation(manager, instanceId))
       return ['The base image stays on all nodes: another installation is in the Swarm.'];
   } catch (error) {
     return [`The base image may stay on all nodes: ${String(error)}.`];
@@ -40,8 +40,8 @@ export async function removeBaseImages(
   return left;
 }
 
-/** By containers and records of volumes, which may be on any node. */
-async function areOthersIn(manager: Manager, instanceId: string): Promise<boolean> {
+/** Checks services and volume records: they cover nodes whose engines were not asked. */
+async function hasOtherInstallation(manager: Manager, instanceId: string): Promise<boolean> {
   const [services, configs] = await Promise.all([
     listByPrefix(servicesOf(manager, null))(),
     manager.configs({ [INSTANCE_LABEL]: null }),

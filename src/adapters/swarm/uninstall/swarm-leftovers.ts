@@ -124,8 +124,8 @@ function filesLeftOnAbsentNodes(
 }
 
 /**
- * Removes rules and network of a node. Returns in a sentence why rules stay, or null. Where they do, so do the base image,
- * which has the tools to remove them, and the network, by which a repeated removal knows that there are rules.
+ * Removes rules and network of a node. Returns in a sentence why rules stay, or null. If rules stay, the base image stays
+ * too, because it has the tools to remove them. The network also stays: it marks the node for the next removal.
  */
 async function clearNode(
   nodes: Nodes,

@@ -59,7 +59,7 @@ async function afterFirst(work: Preparation, first: Found): Promise<void> {
     return found !== 'failed';
   };
   if (found === 'failed' && !(await retryWithBackoff(attempt, work.signal, work.firstRetryMs))) return;
-  // The last attempt may have ended after the engine was left.
+  // The last attempt may have ended after Berth switched to another engine.
   if (work.signal.aborted) return;
   if (found === 'older') return await replaceOlder(work);
   work.onImage();

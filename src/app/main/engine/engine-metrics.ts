@@ -22,7 +22,7 @@ export function withMetrics(ports: Ports): Ports {
   };
 }
 
-/** Attaches the byte counters to each PtyStream. */
+/** Attaches the byte counters to each PtyStream: a terminal counts on the stream that it gets. */
 const countingBytes = (backend: TerminalBackend, bytes: TerminalBytes): TerminalBackend =>
   new Proxy(backend, {
     get: (target, key) =>

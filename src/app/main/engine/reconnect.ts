@@ -42,8 +42,8 @@ export function reconnecting({ name, log, signal, againMs, connect, onFault }: R
       await connecting;
       signal.throwIfAborted();
     },
-    /** Leaves what is connected, and connects again. Does nothing while it already does. */
-    async again(): Promise<void> {
+    /** Disconnects and connects again. Does nothing while connecting. */
+    async reconnect(): Promise<void> {
       if (!isConnected || signal.aborted) return;
       isConnected = false;
       unwatch();

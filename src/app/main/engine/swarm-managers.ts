@@ -1,20 +1,23 @@
 import { type Manager, OtherSwarm } from '../../../adapters/swarm/client/manager.ts';
-import { inOtherSwarms, managersOf, NoManager } from '../../../adapters/swarm/client/manager-address.ts';
+import { inOtherSwarms, NoManager, orDefaultSocket } from '../../../adapters/swarm/client/manager-address.ts';
 import type { PartState } from '../../../domain/service/health.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 
-/** Whether a manager is silent, where there are others, or now in another swarm. A busy one is not silent. */
-export const mustLeave = (manager: Manager, hasOthers: boolean): Promise<boolean> =>
+/**
+ * Whether to switch: the manager is in another swarm, or it does not answer and another address is configured. A busy
+ * manager counts as answering.
+ */
+export const mustSwitchManager = (manager: Manager, hasOtherAddress: boolean): Promise<boolean> =>
   manager.requireOwn().then(
     () => false,
     (error: unknown) =>
       error instanceof OtherSwarm ||
-      (hasOthers && error instanceof RuntimeUnavailable && !(error instanceof RuntimeBusy)),
+      (hasOtherAddress && error instanceof RuntimeUnavailable && !(error instanceof RuntimeBusy)),
   );
 
-/** The address after this one. */
-export function behind(endpoint: string, endpoints: readonly string[]): string {
-  const all = managersOf(endpoints);
+/** The next address in the list, wrapping around. */
+export function nextAddress(endpoint: string, endpoints: readonly string[]): string {
+  const all = orDefaultSocket(endpoints);
   return all[(all.indexOf(endpoint) + 1) % all.length] ?? endpoint;
 }
 
@@ -31,7 +34,7 @@ export const NOT_USABLE = {
 
 const OTHER_SWARM = {
   status: 'degraded',
-  detail: 'a manager is in another Swarm than the containers, and no other manager can be used',
+  detail: "no manager of the containers' Swarm answers; a configured manager has joined another Swarm",
   reason: 'unusable',
   mend: 'see the log, and docs/swarm.md#more-than-one-manager',
 } as const;

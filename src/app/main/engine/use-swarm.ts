@@ -21,12 +21,12 @@ import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
-import { behind, faultState, mustLeave, NOT_USABLE } from './swarm-managers.ts';
+import { faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
 const HEALTH_EVERY_MS = 30_000;
-/** How often the manager in use is asked for its swarm. */
+/** Detects a lost quorum or another Swarm, and bounds the time of a switch. */
 const MANAGER_EVERY_MS = 5_000;
 
 /**
@@ -63,7 +63,7 @@ export async function useSwarm(
   const { connect } = managers;
   const connection = reconnecting({ name: 'the Swarm', log, signal, againMs, connect, onFault });
   const watchManager = async (): Promise<void> => {
-    if (await managers.mustLeave()) await connection.again();
+    if (await managers.mustSwitch()) await connection.reconnect();
   };
   const stopWatching = repeat(againMs ?? MANAGER_EVERY_MS, watchManager, log);
   stopWith(async () => {
@@ -77,7 +77,10 @@ export async function useSwarm(
   return { ...slot, parts };
 }
 
-/** Connects the slot to the first manager that answers, and when it must be left, to the next. */
+/**
+ * Connects the slot to the first manager that answers. A later `connect` begins with the manager in use, and moves on to
+ * the next one if that fails.
+ */
 function swarmManagers(
   setUp: EngineSetUp,
   slot: EngineSlot,
@@ -95,10 +98,10 @@ function swarmManagers(
     const ofManager = { ...setUp, signal: AbortSignal.any([setUp.signal, leave.signal]) };
     const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
     // If this manager cannot be prepared, the next attempt begins with another one.
-    beginAt = behind(attached.endpoint, setUp.config.swarm.managers);
+    beginAt = nextAddress(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
     if (inUse !== null && setUp.baseImage !== null) {
-      // The nodes have the image for the rules, even before the new manager has it.
+      // Keep the nodes' firewall rules up while the new manager prepares the base image; the nodes already have it.
       slot.keep(swarm.firewalls.assertAll);
       parts.isolation = NOT_TESTED;
     }
@@ -114,12 +117,12 @@ function swarmManagers(
     beginAt = attached.endpoint;
     return slot.runtime.watch(setUp.onHint);
   };
-  const hasOthers = setUp.config.swarm.managers.length > 1;
+  const hasOtherAddress = setUp.config.swarm.managers.length > 1;
   return {
     /** Returns the function that ends the watch. Throws while no manager can be used. */
     connect,
-    mustLeave: async (): Promise<boolean> =>
-      inUse !== null && (await mustLeave(inUse.swarm.manager, hasOthers)),
+    mustSwitch: async (): Promise<boolean> =>
+      inUse !== null && (await mustSwitchManager(inUse.swarm.manager, hasOtherAddress)),
     /** Resolves when nothing prepares an image any more. */
     prepared: async (): Promise<unknown> => await preparing,
   };
@@ -140,11 +143,12 @@ async function attach(
   const { certPath, managers } = addresses;
   const { endpoint, docker, swarmId, faults } = await answeringManager(managers, {
     certPath,
+    // After the first connection only the same Swarm is accepted.
     ownIds: last.swarmId === null ? recordedIds : [last.swarmId],
     beginAt: last.beginAt,
   });
-  for (const { endpoint: of, error } of inOtherSwarms(faults))
-    log.warn(`the manager at ${of} is left out: ${String(error)}`);
+  for (const { endpoint: address, error } of inOtherSwarms(faults))
+    log.warn(`the manager at ${address} is left out: ${String(error)}`);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,

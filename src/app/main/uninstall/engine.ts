@@ -5,7 +5,7 @@ import {
   removeBaseImage,
   removeFromEngine,
 } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
-import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { areOther, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import type { Config } from '../config.ts';
 import { type Instance, otherAt, type Records, type UsedEngine, type UsedEngines } from './used-engine.ts';
@@ -25,11 +25,11 @@ export async function usedEngines(
   return {
     // After the swarm, which would replace the containers of its services.
     engines: [...swarms.engines, ...externals.engines],
-    unasked: [...swarms.unasked, ...externals.unasked],
+    skippedMessages: [...swarms.skippedMessages, ...externals.skippedMessages],
   };
 }
 
-const NONE: UsedEngines = { engines: [], unasked: [] };
+const NONE: UsedEngines = { engines: [], skippedMessages: [] };
 
 async function usedExternals(
   { engine, dockerHost }: Config,
@@ -37,25 +37,28 @@ async function usedExternals(
   instanceId: string,
 ): Promise<UsedEngines> {
   // With other engines it is the address of those, or of none.
-  const given = engine === 'auto' || engine === 'external' ? dockerHost : null;
+  const configuredEndpoint = engine === 'auto' || engine === 'external' ? dockerHost : null;
   const recorded = records.kept.filter((each): each is RecordedElsewhere => each.kind === 'external');
-  const gone = records.forgotten.filter(({ kind }) => kind === 'external');
-  const isGone = (endpoint: string): boolean => gone.some((each) => each.endpoint === endpoint);
-  const settled = given === null || isGone(given) ? null : given;
+  const forgotten = records.forgotten.filter(({ kind }) => kind === 'external');
+  const isForgotten = (endpoint: string): boolean => forgotten.some((each) => each.endpoint === endpoint);
+  const usableEndpoint =
+    configuredEndpoint === null || isForgotten(configuredEndpoint) ? null : configuredEndpoint;
   const found = new Map<string, Docker>();
-  const unasked: string[] = [];
+  const skippedMessages: string[] = [];
   for (const record of recorded) {
-    const { endpoint, docker } = await externalOf(record, settled);
+    const { endpoint, docker } = await externalOf(record, usableEndpoint);
     found.set(endpoint, docker);
   }
-  if (recorded.length === 0 && settled !== null) {
-    const docker = await unrecordedExternal(settled, gone);
+  if (recorded.length === 0 && usableEndpoint !== null) {
+    const docker = await unrecordedExternal(usableEndpoint, forgotten);
     if (docker === 'silent')
-      unasked.push(`Nothing is removed from the engine at ${settled}, because it does not answer.`);
-    else if (docker !== null) found.set(settled, docker);
+      skippedMessages.push(
+        `Nothing is removed from the engine at ${usableEndpoint}, because it does not answer.`,
+      );
+    else if (docker !== null) found.set(usableEndpoint, docker);
   }
   const engines = await Promise.all([...found.values()].map((docker) => usedExternal(docker, instanceId)));
-  return { engines, unasked };
+  return { engines, skippedMessages };
 }
 
 const usedExternal = async (docker: Docker, instanceId: string): Promise<UsedEngine> => ({
@@ -76,10 +79,10 @@ const usedExternal = async (docker: Docker, instanceId: string): Promise<UsedEng
 /** A recorded engine at the address of the settings, or else where it was recorded. */
 async function externalOf(
   record: RecordedElsewhere,
-  given: string | null,
+  usableEndpoint: string | null,
 ): Promise<{ readonly endpoint: string; readonly docker: Docker }> {
   let otherEndpoint: string | null = null;
-  for (const endpoint of new Set([given ?? record.endpoint, record.endpoint])) {
+  for (const endpoint of new Set([usableEndpoint ?? record.endpoint, record.endpoint])) {
     const answer = await probe(addressOf(endpoint, null));
     if (!answer.answers) continue;
     if (!areOther(record.id, await engineIdOf(answer))) return { endpoint, docker: answer.docker };
@@ -87,7 +90,7 @@ async function externalOf(
   }
   if (otherEndpoint !== null) throw new Error(otherAt(otherEndpoint, record, 'DOCKER_HOST'));
   throw new Error(
-    `the engine at ${record.endpoint} has containers and volumes of Berth, but does not answer: start it, or ${forgetting(record)}`,
+    `the engine at ${record.endpoint} has containers and volumes of Berth, but does not answer: start it, or ${forgetHint(record)}`,
   );
 }
 

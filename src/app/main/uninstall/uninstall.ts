@@ -107,14 +107,14 @@ function noSuchEngine(name: string, records: readonly Recorded[]): string {
 async function find(config: Config, root: string, records: Records): Promise<Found> {
   const { kept, forgotten } = records;
   const instance = await instanceOf(config);
-  const { engines, unasked } =
-    instance === null ? { engines: [], unasked: [] } : await usedEngines(config, records, instance);
+  const { engines, skippedMessages } =
+    instance === null ? { engines: [], skippedMessages: [] } : await usedEngines(config, records, instance);
   const has = (kind: Recorded['kind']): boolean => kept.some((each) => each.kind === kind);
   const hasNone = kept.length + forgotten.length + engines.length === 0;
   return {
     instanceId: instance?.id ?? null,
     engines,
-    unasked,
+    skippedMessages,
     hasPrivate: has('private') || (hasNone && config.engine !== 'kubernetes'),
     hasCluster: [...kept, ...forgotten].some(isCluster) || config.engine === 'kubernetes',
     hasUser: await hasRemapUser(config.dataDir),
@@ -182,7 +182,7 @@ function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string
       (each) =>
         `Nothing is removed from the ${kindOfEngine(each)} ${nameOfEngine(each)} at ${each.endpoint}.`,
     ),
-    ...found.unasked,
+    ...found.skippedMessages,
     ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
     ...(hasCluster
       ? [

@@ -1,5 +1,5 @@
 import type { EngineLeftovers } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
-import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import type { Recorded, RecordedElsewhere } from '../../../adapters/engine-record.ts';
 
 /** An engine that Berth did not start, with what it has of an installation. */
@@ -13,10 +13,10 @@ export type UsedEngine = {
   remove(): Promise<readonly string[]>;
 };
 
-/** `unasked`: in sentences, the engines of the settings that cannot be used, and may be new ones. */
 export type UsedEngines = {
   readonly engines: readonly UsedEngine[];
-  readonly unasked: readonly string[];
+  /** Messages about configured engines that cannot be used and are not recorded. */
+  readonly skippedMessages: readonly string[];
 };
 
 /** An installation, by the id in its labels, and the default image of its catalogue, if known. */
@@ -30,9 +30,9 @@ export type Records = {
 
 const KINDS = { external: 'engine', swarm: 'Swarm', kubernetes: 'cluster' } as const;
 
-/** In words. */
+/** The kind's name in messages. */
 export const kindOfEngine = ({ kind }: RecordedElsewhere): string => KINDS[kind];
 
 /** Why an engine that answers is not taken for a recorded one. `setting`: the one that names its address. */
 export const otherAt = (endpoint: string, record: RecordedElsewhere, setting: string): string =>
-  `the ${kindOfEngine(record)} at ${endpoint} is not the one that this installation used at ${record.endpoint}: set ${setting} to an address of that one, or ${forgetting(record)}`;
+  `the ${kindOfEngine(record)} at ${endpoint} is not the one that this installation used at ${record.endpoint}: set ${setting} to an address of that one, or ${forgetHint(record)}`;

@@ -1,20 +1,20 @@
-import { forgetting } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { idsOf, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import {
   type AnsweringManager,
   answeringManager,
   inOtherSwarms,
   type ManagerFault,
-  managersOf,
   NoManager,
+  orDefaultSocket,
 } from '../../../adapters/swarm/client/manager-address.ts';
 import { swarmLeftovers } from '../../../adapters/swarm/uninstall/swarm-leftovers.ts';
 import type { Config } from '../config.ts';
 import { type Instance, otherAt, type Records, type UsedEngine, type UsedEngines } from './used-engine.ts';
 
 /**
- * The Swarms that an installation has used, each by a manager of the settings or of its record. Where all of them are
- * forgotten, the one of the settings, whose nodes may have volumes of the old one.
+ * The Swarms that an installation has used, each by a manager of the settings or of its record. If all recorded
+ * Swarms are forgotten, or none is recorded, returns the configured Swarm: its nodes may still have old volumes.
  */
 export async function usedSwarms(
   config: Config,
@@ -24,7 +24,7 @@ export async function usedSwarms(
   const recorded = kept.filter((each): each is RecordedElsewhere => each.kind === 'swarm');
   const wereForgotten = forgotten.filter(({ kind }) => kind === 'swarm');
   const found = new Map<string, AnsweringManager>();
-  const unasked: string[] = [];
+  const skippedMessages: string[] = [];
   for (const record of recorded) {
     const manager = await managerOf(config, record);
     found.set(manager.swarmId, manager);
@@ -32,13 +32,13 @@ export async function usedSwarms(
   if (recorded.length === 0) {
     const { manager, faults } = await unrecordedManager(config, wereForgotten);
     if (manager !== null) found.set(manager.swarmId, manager);
-    unasked.push(...faults.map(unaskedAt));
+    skippedMessages.push(...faults.map(skippedMessage));
   }
   const engines = await Promise.all([...found.values()].map((each) => usedSwarm(each, config, instance)));
-  return { engines, unasked };
+  return { engines, skippedMessages };
 }
 
-const unaskedAt = ({ endpoint, error }: ManagerFault): string =>
+const skippedMessage = ({ endpoint, error }: ManagerFault): string =>
   `Nothing is removed from the Swarm at ${endpoint}, because it cannot be used: ${String(error)}.`;
 
 async function usedSwarm(
@@ -69,7 +69,7 @@ async function managerOf(
     const message =
       areAllOther && other !== undefined
         ? otherAt(other.endpoint, record, setting)
-        : `${error.message}: start a manager of it, or ${forgetting(record)}`;
+        : `${error.message}: start a manager of it, or ${forgetHint(record)}`;
     throw new Error(message, { cause: error });
   }
 }
@@ -77,8 +77,8 @@ async function managerOf(
 type Unrecorded = { readonly manager: AnsweringManager | null; readonly faults: readonly ManagerFault[] };
 
 /**
- * The first usable manager of the settings that is in none of the forgotten Swarms. Without one it returns why the others
- * cannot be used; it throws when no Swarm was forgotten.
+ * The first usable manager of the settings that is in none of the forgotten Swarms. If no manager is
+ * usable: returns the faults when a Swarm was forgotten, else throws.
  */
 async function unrecordedManager(
   { swarm: { managers, certPath } }: Config,
@@ -89,7 +89,7 @@ async function unrecordedManager(
   const faults: ManagerFault[] = [];
   const goneIds = idsOf(forgotten, 'swarm');
   const goneAt = forgotten.filter(({ id }) => id === undefined).map(({ endpoint }) => endpoint);
-  for (const endpoint of managersOf(managers).filter((each) => !goneAt.includes(each))) {
+  for (const endpoint of orDefaultSocket(managers).filter((each) => !goneAt.includes(each))) {
     try {
       const manager = await answeringManager([endpoint], { certPath, ownIds: [] });
       if (!goneIds.includes(manager.swarmId)) return { manager, faults: [] };
