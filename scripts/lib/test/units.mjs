@@ -44,8 +44,8 @@ const LONG_SECONDS = new Map([
  * With a larger one, the last process would delay the end of the run.
  */
 const SHARED_SECONDS = { pure: 30, database: 60, engine: 120 };
-/** On a busy machine all files take longer; a process still gets this share of the pure ones. */
-const PURE_PART = 1 / 6;
+/** A process may take this share of all pure files, so that slow recorded times do not give each file its own. */
+const PURE_SHARE = 1 / 6;
 
 /**
  * All test files of a checkout, by name. `.long.test.ts` marks deliberately long ones. Those of real clusters have
@@ -96,8 +96,8 @@ export function unitsOf(root, files, seconds = new Map()) {
 }
 
 /**
- * Files of a group may share a process. Those that get no second run share none with others, whose leftovers could fail
- * them.
+ * Files of a group may share a process. Files that get no second run share none with others: leftovers could fail them
+ * for good.
  * @param {Unit} unit A single file.
  */
 function groupOf({ kind, name, files }) {
@@ -108,7 +108,7 @@ function groupOf({ kind, name, files }) {
 /** @param {readonly Unit[]} single */
 function pureShare(single) {
   const pure = single.filter(({ kind }) => kind === 'pure').map(({ seconds }) => seconds);
-  return Math.max(SHARED_SECONDS.pure, PURE_PART * pure.reduce((sum, one) => sum + one, 0));
+  return Math.max(SHARED_SECONDS.pure, PURE_SHARE * pure.reduce((sum, one) => sum + one, 0));
 }
 
 /**

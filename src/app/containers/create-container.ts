@@ -89,7 +89,7 @@ type Creation = {
   readonly note: Note | undefined;
   /** A ping's answer. */
   readonly answers: Promise<void>;
-  /** Until when the end of the operation is waited for, by the monotonic clock; its begin is always waited for. */
+  /** Monotonic deadline for waiting until the operation ends. Waiting until it is recorded has none. */
   readonly untilMs: number;
 };
 
@@ -120,7 +120,7 @@ async function attempt(
   const begun = Promise.withResolvers<void>();
   const submitted = deps.operations.submit(dbId, operation, prepare, { answers }, begun.resolve);
   const finishing = submitted.catch(engineRefusal);
-  // A second attempt may have no time left, and its answer is the row.
+  // A second attempt may have no time left. It then answers with the row, which must exist.
   await Promise.race([begun.promise, finishing]);
   const finished = await within(untilMs - performance.now(), finishing, null);
   if (finished?.ok) return { outcome: ok(finished.value.container), canRetryElsewhere: false };

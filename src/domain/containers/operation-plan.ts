@@ -89,7 +89,7 @@ function forwardUpdate(operation: Operation, facts: Facts): Step {
   if (!needsFresh(operation)) return commit('old');
   if (facts.fresh === 'gone') return towardsFresh(operation, facts);
   if (facts.fresh !== 'running' && isUp(facts.old)) return { do: 'stop_old' };
-  // Its next start gives it the new limits.
+  // It has the new limits, and starts later.
   if (facts.fresh === 'in_maintenance' && mayStayStopped(operation)) return commit('fresh');
   if (facts.fresh !== 'running') return start('fresh');
   return operation.verified ? commit('fresh') : { do: 'verify_fresh' };

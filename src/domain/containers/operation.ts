@@ -48,7 +48,7 @@ export type Operation = {
   readonly verified: boolean;
   /** The fresh container is from the warm pool and has other limits than requested. */
   readonly unfitted: boolean;
-  /** The container ran before, and was seen down since. */
+  /** A container that ran when the operation began was observed stopped during it. */
   readonly wasDown: boolean;
   /** Whether the volume existed before; null until checked. */
   readonly volumeKept: boolean | null;
@@ -73,8 +73,8 @@ export type ObservedState = 'running' | 'ending' | 'paused' | 'stopped' | 'in_ma
 /** The engine's view of the operation's two containers. */
 export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState };
 
-/** Records in the operation what the facts show and must not be forgotten. */
-export const witnessed = <T extends Pick<Operation, 'before' | 'wasDown'>>(
+/** Sets `wasDown` once the container is observed stopped. */
+export const recordStop = <T extends Pick<Operation, 'before' | 'wasDown'>>(
   operation: T,
   { old }: Facts,
 ): T =>
@@ -113,7 +113,7 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
   return !sameResources(before.resources, target.resources);
 }
 
-/** Whether nothing runs in its place now, so that a new container may stay stopped where it cannot be started. */
+/** Whether the new container may stay stopped where it cannot be started: none ran before it. */
 export const mayStayStopped = ({ kind, before }: Pick<Operation, 'kind' | 'before'>): boolean =>
   kind === 'restore' || (kind === 'update' && before.state === 'stopped');
 

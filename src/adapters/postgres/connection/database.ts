@@ -81,17 +81,17 @@ class TranslatingClient extends pg.Client {
     if (statement === BEGIN) this.#abortedBy = null;
     if (statement === BEGIN || ENDS.includes(statement)) this.#inTransaction = statement === BEGIN;
     const isAlone = !this.#inTransaction;
-    const answer = this.#inTime(sent.catch((error) => this.#withReason(error)))
+    const answer = this.#inTime(sent.catch((error) => this.#rethrowOriginal(error)))
       .catch((error) => this.#withoutPlan(error, isAlone ? args : null))
       .catch((error) => this.#failed(error));
     return statement === BEGIN ? this.#begun(answer) : answer;
   }) as pg.Client['query'];
 
   /**
-   * The server answers statements behind a failed one with no reason of their own, and whoever awaits several may see
-   * such an answer first. They fail with the error of the first.
+   * After an error, PostgreSQL rejects the remaining statements of the transaction with 25P02. A caller that awaits
+   * several may see 25P02 first, so the original error replaces it.
    */
-  #withReason(error: unknown): never {
+  #rethrowOriginal(error: unknown): never {
     if (isAborted(error) && this.#abortedBy !== null) throw this.#abortedBy;
     this.#abortedBy = error;
     throw error;

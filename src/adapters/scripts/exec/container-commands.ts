@@ -22,9 +22,9 @@ import { endMarked, signalMarked } from './run-script.ts';
 /** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
 const COMMAND_NOT_FOUND = 127;
-/** How long after the engine has confirmed a command its program may begin, and how often it is looked for. */
+/** A program begins at most this long after the engine confirms its command. */
 const BEGINS_WITHIN_MS = 5_000;
-const SEARCH_EVERY_MS = 300;
+const RETRY_EVERY_MS = 300;
 
 /** Streamed commands in containers of one engine. */
 export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands => ({
@@ -71,21 +71,21 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
 
 /**
  * The engine confirms a command before its program begins. A signal that comes first finds no process, and is sent again
- * until it finds one. `send` returns whether it did.
+ * until it finds one. `send` returns whether it found a process.
  */
 function afterBegin(program: ContainerProgram): (send: () => Promise<boolean>) => Promise<void> {
-  const begunAt = performance.now() + BEGINS_WITHIN_MS;
+  const beginDeadlineMs = performance.now() + BEGINS_WITHIN_MS;
   return async (send) => {
     let isFirst = true;
     const isDone = async (): Promise<boolean> => {
       if (await send()) return true;
-      // It may have ended, or not begun: the second time it must run.
+      // A program that has not begun does not run either, so only the second answer counts.
       const isOver = !isFirst && !(await program.isRunning().catch(() => true));
       isFirst = false;
       return isOver;
     };
-    const withinMs = Math.max(0, begunAt - performance.now());
-    await pollUntil(isDone, { withinMs, everyMs: SEARCH_EVERY_MS });
+    const withinMs = Math.max(0, beginDeadlineMs - performance.now());
+    await pollUntil(isDone, { withinMs, everyMs: RETRY_EVERY_MS });
   };
 }
 

@@ -4,9 +4,9 @@ import {
   type Facts,
   type Operation,
   type OperationFault,
+  recordStop,
   type Step,
   standing,
-  witnessed,
 } from '../../../domain/containers/operation.ts';
 import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
 import { isContainerUnresponsive } from '../../../ports/containers/container-runtime.ts';
@@ -67,7 +67,7 @@ export async function execute(
     try {
       const { facts, freshRuntimeId } = await (current.observation ??
         observe(deps.runtime, current.operation, current.container.node));
-      const operation = witnessed({ ...current.operation, freshRuntimeId }, facts);
+      const operation = recordStop({ ...current.operation, freshRuntimeId }, facts);
       current = { ...withoutObservation(current), operation };
       step = nextStep(current.operation, facts);
       touchesEngine = true;

@@ -99,7 +99,7 @@ async function endAsFailed(
   });
 }
 
-/** The answer has said why, and nothing has happened to the container that others ask about. */
+/** The caller has the reason in the answer, and nobody else has seen a change. */
 const isRefusedUpdate = (
   { kind, before, refusal, wasDown }: StoredOperation,
   { state }: StateChange,
