@@ -142,7 +142,7 @@ async function speaks(t: Test, { address, page }: Visit): Promise<void> {
 }
 
 async function pagers(t: Test, page: Page): Promise<void> {
-  await clear(page);
+  const cleared = await clear(page);
   await typeLine(page, 'seq -f "page row %g" 500 > rows; less rows');
   await waitForLine(page, /^page row 1$/);
   await wheel(page, 20);
@@ -150,7 +150,7 @@ async function pagers(t: Test, page: Page): Promise<void> {
   await wheel(page, -20);
   await waitForLine(page, /^page row 1$/);
   await page.keyboard.press('q');
-  await waitForLine(page, /^cleared-2$/);
+  await waitForLine(page, cleared);
   const git = 'git -c user.name=a -c user.email=a@b.c -c init.defaultBranch=main';
   await typeLine(
     page,

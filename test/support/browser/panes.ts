@@ -138,8 +138,13 @@ export async function quit(page: Page): Promise<void> {
   await waitForLine(page, PROMPT);
 }
 
-/** An empty screen with a prompt. */
-export async function clear(page: Page): Promise<void> {
-  await typeLine(page, 'clear; echo cleared-$((1+1))');
-  await waitForLine(page, /^cleared-2$/);
+let clears = 0;
+
+/** An empty screen but for one line, which it returns, and a prompt. The line of an earlier clear is another one. */
+export async function clear(page: Page): Promise<RegExp> {
+  clears += 1;
+  await typeLine(page, `clear; echo cleared-$((${clears}+0))`);
+  const line = new RegExp(`^cleared-${clears}$`);
+  await waitForLine(page, line);
+  return line;
 }
