@@ -71,6 +71,7 @@ t.test('while a silent node may have the volume, it is neither made nor taken fo
   one.otherNodes.splice(0, 1, nodeTwo(SECOND, 'down'));
   await t.rejects(open().create({ ...spec, generation: 2 }), { code: 'container_unresponsive' });
   await t.rejects(open().removeVolume(spec.volume), { code: 'container_unresponsive' });
+  await t.rejects(open().volumeExists(spec.volume), { code: 'container_unresponsive' });
   t.same([one.volumes.size, one.configs.size], [0, 0]);
   await open().create(spec);
   t.equal(one.volumes.size, 1, 'the first container of a row waits for no node');

@@ -35,7 +35,7 @@ async function install(t: Test, { page, address, person, call }: Visit): Promise
   await waitForLine(page, /^end-2$/);
   const seen = (await screenLines(page)).join('\n');
   for (const sign of [/^installed-0$/m, /^VIM - Vi IMproved \d/m, /^htop \d/m]) t.match(seen, sign);
-  const cleared = await clear(page);
+  await clear(page);
 }
 
 /** Vim and htop with all that they need, for the default image, as a tar of packages. */
@@ -55,6 +55,7 @@ async function packages(t: Test): Promise<Buffer> {
 }
 
 async function vim(t: Test, page: Page): Promise<void> {
+  const cleared = await clear(page);
   await typeLine(page, 'seq -f "page row %g" 500 > rows; vim rows');
   await waitForLine(page, /^page row 10$/);
   await page.keyboard.type(':set mouse=a');

@@ -42,7 +42,12 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     const { stream } = program;
     sendInput(stream, stdin, terminal === undefined);
     const onceBegun = afterBegin(program);
-    const ending = endable(stream, () => onceBegun(() => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0)));
+    const ending = endable(stream, async () => {
+      const first = Promise.withResolvers<void>();
+      // Nobody waits for further attempts.
+      void onceBegun(() => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0).finally(first.resolve));
+      await first.promise;
+    });
     let late = false;
     const timeUp = (): void => {
       late = true;

@@ -83,18 +83,20 @@ end_marked() {
 }
 `;
 
-/** The same as a program, with arguments `MARKERS POLLS`. Prints `found` when there was such a process. */
+/** The same as a program, with arguments `MARKERS POLLS`. Prints `none` when there was no such process. */
 export const END_MARKED = `${END_BY_MARK}
-end_marked "$1" "$2" && echo found
+end_marked "$1" "$2" || echo none
 exit 0
 `;
 
-/** `MARKERS SIGNAL`: sends a signal to every process with one of these in its environment. Prints `found` likewise. */
+/** `MARKERS SIGNAL`: sends a signal to every process with one of these in its environment. Prints `none` likewise. */
 export const SIGNAL_MARKED = `${END_BY_MARK}
-signal=$2
+signal=$2; all=
 for marker in $1; do
-  pids=$(marked -e "$marker") && [ -n "$pids" ] && echo found && kill -s "$signal" $pids
+  pids=$(marked -e "$marker")
+  [ -z "$pids" ] || { all="$all $pids"; kill -s "$signal" $pids; }
 done 2>/dev/null
+[ -n "$all" ] || echo none
 exit 0
 `;
 

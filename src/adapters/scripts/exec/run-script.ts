@@ -10,28 +10,28 @@ import { END_MARKED, SIGNAL_MARKED } from './process-scripts.ts';
 type Starts = Pick<ContainerPrograms, 'start'>;
 
 /**
- * Ends every process in the container with one of these NAME=VALUE lines in its environment. Returns whether there was
- * one. Never throws.
+ * Ends every process in the container with one of these NAME=VALUE lines in its environment. Returns false when there
+ * was none, and true also when that is not known. Never throws.
  */
 export const endMarked = (
   programs: Starts,
   runtimeId: string,
   markers: string,
   polls: number,
-): Promise<boolean> => finds(programs, runtimeId, END_MARKED, [markers, String(polls)]);
+): Promise<boolean> => findsAny(programs, runtimeId, END_MARKED, [markers, String(polls)]);
 
-/** Sends a signal, named without `SIG`, to those processes. Returns whether there was one. Never throws. */
+/** Sends a signal, named without `SIG`, to those processes. Returns the same. Never throws. */
 export const signalMarked = (
   programs: Starts,
   runtimeId: string,
   markers: string,
   signal: string,
-): Promise<boolean> => finds(programs, runtimeId, SIGNAL_MARKED, [markers, signal]);
+): Promise<boolean> => findsAny(programs, runtimeId, SIGNAL_MARKED, [markers, signal]);
 
-const finds = (programs: Starts, runtimeId: string, script: string, args: readonly string[]) =>
+const findsAny = (programs: Starts, runtimeId: string, script: string, args: readonly string[]) =>
   runScript(programs, runtimeId, script, args).then(
-    (printed) => printed.includes('found'),
-    () => false,
+    (printed) => !printed.startsWith('none'),
+    () => true,
   );
 
 const SCRIPT_SECONDS = 10;

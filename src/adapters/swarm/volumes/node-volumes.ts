@@ -70,7 +70,9 @@ export function nodeVolumes({ manager, nodes, instanceId, disk, choose }: Volume
         throw new RuntimeFailure(`volume ${volume} is not on its node ${nodeId}`);
     },
     async facts(volume) {
-      const { nodeId } = await places.find(volume);
+      const { nodeId, doubt } = await places.find(volume);
+      // A node that does not answer may have it.
+      if (nodeId === null && doubt !== null && !(doubt instanceof NodeRemoved)) throw doubt;
       return nodeId === null ? null : await on(nodeId, (volumes) => volumes.facts(volume));
     },
     async usedBytes(volume, reader) {

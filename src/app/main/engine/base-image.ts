@@ -105,6 +105,7 @@ async function tryImage({ source, parts, log, signal }: Preparation): Promise<Fo
   try {
     const options = { reference, progress: say, log, allowPull: true, mayInstall, network, signal };
     const { how } = await ensureBaseImage(docker, options);
+    if (signal.aborted) return 'failed';
     parts.image = how === 'kept' ? KEPT : { status: 'ready', detail: how };
     return how === 'kept' ? 'older' : 'current';
   } catch (err) {
