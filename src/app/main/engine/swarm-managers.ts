@@ -1,5 +1,7 @@
 import { type Manager, OtherSwarm } from '../../../adapters/swarm/client/manager.ts';
 import { inOtherSwarms, NoManager, orDefaultSocket } from '../../../adapters/swarm/client/manager-address.ts';
+import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
+import type { Swarm } from '../../../adapters/swarm/swarm.ts';
 import type { PartState } from '../../../domain/service/health.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 
@@ -19,6 +21,20 @@ export const mustSwitchManager = (manager: Manager, hasOtherAddress: boolean): P
 export function nextAddress(endpoint: string, endpoints: readonly string[]): string {
   const all = orDefaultSocket(endpoints);
   return all[(all.indexOf(endpoint) + 1) % all.length] ?? endpoint;
+}
+
+/** The health of a Swarm in use: that of its nodes. */
+export async function engineState(swarm: Swarm, endpoint: string): Promise<PartState> {
+  const { detail, faults } = await swarmHealth(swarm);
+  const all = `Swarm at ${endpoint}: ${detail}`;
+  return faults.length === 0
+    ? { status: 'ready', detail: all }
+    : {
+        status: 'degraded',
+        detail: [all, ...faults.map(({ words }) => words)].join('; '),
+        reason: 'unusable',
+        mend: faults.map(({ mend }) => mend).join('; '),
+      };
 }
 
 /** The health of a Swarm that cannot be used. */

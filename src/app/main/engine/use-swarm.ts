@@ -5,13 +5,11 @@ import { idsOf, otherCluster, readRecords, recordUse } from '../../../adapters/e
 import { answeringManager, inOtherSwarms } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
-import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
 import { swarmHost } from '../../../adapters/swarm/insight/swarm-host.ts';
 import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts';
 import { openSwarm, type Swarm } from '../../../adapters/swarm/swarm.ts';
 import { swarmInside } from '../../../adapters/swarm/swarm-inside.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-import type { PartState } from '../../../domain/service/health.ts';
 import { NO_DEFAULT_IMAGE, type Parts, PREPARING, SEEN_BY_NODE } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
@@ -21,7 +19,7 @@ import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
-import { faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
+import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -91,9 +89,13 @@ function swarmManagers(
   let leave = new AbortController();
   let inUse: InUse | null = null;
   let beginAt: string | null = null;
-  const connect = async (): Promise<() => void> => {
+  /** Work for a manager that is not in use reports no health. */
+  const disconnect = (): void => {
     leave.abort();
     slot.describeWith(async () => {});
+  };
+  const connect = async (): Promise<() => void> => {
+    disconnect();
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([setUp.signal, leave.signal]) };
     const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
@@ -120,7 +122,11 @@ function swarmManagers(
   const hasOtherAddress = setUp.config.swarm.managers.length > 1;
   return {
     /** Returns the function that ends the watch. Throws while no manager can be used. */
-    connect,
+    connect: async (): Promise<() => void> =>
+      await connect().catch((error: unknown) => {
+        disconnect();
+        throw error;
+      }),
     mustSwitch: async (): Promise<boolean> =>
       inUse !== null && (await mustSwitchManager(inUse.swarm.manager, hasOtherAddress)),
     /** Resolves when nothing prepares an image any more. */
@@ -186,19 +192,6 @@ async function attach(
   parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
   void describe().catch((err: unknown) => log.warn({ err }, 'the health of the Swarm is not known'));
   return { endpoint, swarmId, swarm };
-}
-
-async function engineState(swarm: Swarm, endpoint: string): Promise<PartState> {
-  const { detail, faults } = await swarmHealth(swarm);
-  const all = `Swarm at ${endpoint}: ${detail}`;
-  return faults.length === 0
-    ? { status: 'ready', detail: all }
-    : {
-        status: 'degraded',
-        detail: [all, ...faults.map(({ words }) => words)].join('; '),
-        reason: 'unusable',
-        mend: faults.map(({ mend }) => mend).join('; '),
-      };
 }
 
 /** The image is made on the manager; each node gets it from there. */
