@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
+import { collect } from '../../../contract/containers/inside/container-commands.ts';
 import {
   containerProcessesContract,
   processesIn,
@@ -28,12 +29,13 @@ if (engine !== null) {
   const instance = await testInstance(t, engine);
   await containerProcessesContract('docker', instance);
   const busybox = await needs(t, 'busybox');
-  if (busybox !== null)
-    await containerProcessesContract('docker with BusyBox', {
-      ...instance,
-      image: busybox.bare,
-      hasTerminals: false,
-    });
+  if (busybox !== null) {
+    const image = busybox.bare;
+    await containerProcessesContract('docker with BusyBox', { ...instance, image, hasTerminals: false });
+    await t.test('a signal reaches a command in a container with BusyBox', (t) =>
+      signalled(t, instance, image),
+    );
+  }
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
   await t.test('a signal reaches everything that a process started', (t) => tree(t, instance, handle));
@@ -47,6 +49,20 @@ if (engine !== null) {
   await t.test('a restarted container has the output, but not the process', (t) =>
     again(t, instance, handle),
   );
+}
+
+/** BusyBox lists the processes in another way; other ones come before and behind the commands. */
+async function signalled(t: Test, { runtime, commands }: TestInstance, image: string): Promise<void> {
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  const running = [];
+  for (let n = 0; n < 3; n += 1)
+    running.push(await commands.open(handle, { command: ['sleep', '3600'], timeoutSeconds: 60 }));
+  for (const command of running) {
+    const collected = collect(command);
+    await command.signal('TERM');
+    t.equal((await collected).exitCode, 143);
+  }
 }
 
 async function tree(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {
