@@ -7,7 +7,7 @@ export type HealthState = 'ready' | 'testing' | 'degraded' | 'down';
 export type PartState = {
   readonly status: HealthState;
   readonly detail: string;
-  /** Why it is not ready; absent where nobody can say. */
+  /** Why it is not ready; absent when it is not known. */
   readonly reason?: HealthReason;
   readonly mend?: string;
 };

@@ -53,7 +53,7 @@ t.test('an installation is removed from a swarm, and nothing of another one', as
   t.same(await asked().remove(), left, 'it may be repeated');
 });
 
-t.test('the base image stays for another installation, whatever that one has', async (t) => {
+t.test('the base image stays while another installation has any object in the swarm', async (t) => {
   const { one, install, asked } = await scene(t);
   await install('another-installation');
   const kinds = ['services', 'configs', 'volumes', 'networks'] as const;

@@ -68,7 +68,7 @@ export async function removeBaseImage(docker: Docker, instanceId: string): Promi
   return false;
 }
 
-/** Checks networks too: an installation without containers still has its network, unless somebody pruned it. */
+/** Checks networks too: an installation without containers still has its network, unless it was pruned. */
 async function hasOtherInstallation(docker: Docker, instanceId: string): Promise<boolean> {
   const filters = JSON.stringify({ label: [INSTANCE_LABEL] });
   const [networks, containers, { Volumes }] = await Promise.all([

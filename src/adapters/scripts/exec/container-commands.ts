@@ -44,7 +44,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     const onceBegun = afterBegin(program);
     const ending = endable(stream, async () => {
       const first = Promise.withResolvers<void>();
-      // Nobody waits for further attempts.
+      // The caller waits for the first attempt alone, so that a time limit is kept.
       void onceBegun(() => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0).finally(first.resolve));
       await first.promise;
     });
@@ -76,7 +76,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
 
 /**
  * The engine confirms a command before its program begins. A signal that comes first finds no process, and is sent again
- * until it finds one. `send` returns whether it found a process.
+ * until it finds one. `send` returns false when it found none.
  */
 function afterBegin(program: ContainerProgram): (send: () => Promise<boolean>) => Promise<void> {
   const beginDeadlineMs = performance.now() + BEGINS_WITHIN_MS;

@@ -99,7 +99,7 @@ async function endAsFailed(
   });
 }
 
-/** The caller has the reason in the answer, and nobody else has seen a change. */
+/** The answer gives the caller the reason, and the container has not changed for anyone else. */
 const isRefusedUpdate = (
   { kind, before, refusal, wasDown }: StoredOperation,
   { state }: StateChange,

@@ -76,7 +76,7 @@ const RISKY = ['with space', 'a\nb', '*', "quo'te", '-rf'];
 
 type Files = ReturnType<typeof filesOf>;
 
-/** Which paths lead to a file, whatever tools find it. */
+/** Paths that lead to a file, with any tools. */
 export async function pathsContract(t: Test, files: Files): Promise<void> {
   await t.test('names may contain any character', async (t) => {
     const paths = [AWKWARD, RISKY].map((names) => ['awkward', ...names]);
