@@ -253,13 +253,6 @@ t.test('a paused node, whose containers run on, keeps its rules', async (t) => {
   }
 });
 
-t.test('the nodes of another swarm get no rules', async (t) => {
-  const { one, two } = await scene(t);
-  const { swarm } = runtimeOn(one, { toolsImage: TOOLS, swarmId: two.behaviour.swarmId });
-  await t.rejects(swarm.firewalls.assertAll(), { name: 'OtherSwarm' });
-  t.same(one.execs, []);
-});
-
 t.test('programs of a node that never end are given up', async (t) => {
   const { one } = await scene(t);
   one.behaviour.hangs = true;

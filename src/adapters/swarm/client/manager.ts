@@ -26,6 +26,12 @@ export class OtherSwarm extends RuntimeUnavailable {
 }
 
 /**
+ * Returns an answer. Throws `OtherSwarm` for an empty one of a manager that has joined another swarm: what it lacks may be
+ * in the swarm that it left.
+ */
+type Confirm = <T>(answer: T) => Promise<T>;
+
+/**
  * Client for a swarm, through one manager. Calls for objects of the swarm need a quorum. `ownIds`: ids of the swarms that
  * this installation has used; null accepts any.
  */
@@ -42,12 +48,18 @@ export function swarmManager(docker: Docker, ownIds: readonly string[] | null = 
     );
   }
 
+  const confirm: Confirm = async (answer) => {
+    const isEmpty = answer === null || (Array.isArray(answer) && answer.length === 0);
+    if (isEmpty && ownIds !== null) await requireOwn();
+    return answer;
+  };
+
   return {
     calls: ask.calls,
     /** Whether it is an engine of this machine, by its socket. */
     isLocal: Boolean((docker.modem as { readonly socketPath?: string }).socketPath),
-    ...serviceCalls(docker, ask),
-    ...configCalls(docker, ask),
+    ...serviceCalls(docker, ask, confirm),
+    ...configCalls(docker, ask, confirm),
 
     /**
      * Lists the nodes. Throws `OtherSwarm` if the manager has joined another swarm: Berth must not search that swarm's
@@ -93,10 +105,10 @@ function callsOf(docker: Docker) {
   };
 }
 
-function serviceCalls(docker: Docker, { read, change }: Ask) {
+function serviceCalls(docker: Docker, { read, change }: Ask, confirm: Confirm) {
   /** null when there is none. By name or id. */
-  const service = (name: string): Promise<Service | null> =>
-    orNull([404], read<Service>(LIMITS.inspect, docker.getService(name), 'inspect'));
+  const service = async (name: string): Promise<Service | null> =>
+    await confirm(await orNull([404], read<Service>(LIMITS.inspect, docker.getService(name), 'inspect')));
 
   /** False when the service is no longer as it was read. */
   async function tryUpdate({ ID, Version }: Service, spec: ServiceSpec): Promise<boolean> {
@@ -115,10 +127,10 @@ function serviceCalls(docker: Docker, { read, change }: Ask) {
     tryUpdate,
 
     /** Those with all of the labels, and a name that begins so, with how many of their tasks run. */
-    services: (labels: WantedLabels, nameBegins?: string): Promise<readonly Service[]> => {
+    services: async (labels: WantedLabels, nameBegins?: string): Promise<readonly Service[]> => {
       const name = nameBegins === undefined ? {} : { name: [nameBegins] };
       const filters = { label: filterOf(labels), ...name };
-      return read(LIMITS.list, docker, 'listServices', { filters, status: true });
+      return await confirm(await read(LIMITS.list, docker, 'listServices', { filters, status: true }));
     },
 
     /** False when one of this name exists. */
@@ -142,21 +154,21 @@ function serviceCalls(docker: Docker, { read, change }: Ask) {
 
     /** Absent is success. */
     removeService: async (name: string): Promise<void> =>
-      void (await orNull([404], change(docker.getService(name), 'remove'))),
+      void (await confirm(await orNull([404], change(docker.getService(name), 'remove')))),
 
     /** All tasks of a service that the swarm remembers. */
-    tasks: (name: string): Promise<readonly Task[]> =>
-      read(LIMITS.list, docker, 'listTasks', { filters: { service: [name] } }),
+    tasks: async (name: string): Promise<readonly Task[]> =>
+      await confirm(await read(LIMITS.list, docker, 'listTasks', { filters: { service: [name] } })),
   };
 }
 
-const configCalls = (docker: Docker, { read, change }: Ask) => ({
+const configCalls = (docker: Docker, { read, change }: Ask, confirm: Confirm) => ({
   /** null when there is none. */
-  config: (name: string): Promise<SwarmConfig | null> =>
-    orNull([404], read<SwarmConfig>(LIMITS.inspect, docker.getConfig(name), 'inspect')),
+  config: async (name: string): Promise<SwarmConfig | null> =>
+    await confirm(await orNull([404], read<SwarmConfig>(LIMITS.inspect, docker.getConfig(name), 'inspect'))),
 
-  configs: (labels: WantedLabels): Promise<readonly SwarmConfig[]> =>
-    read(LIMITS.list, docker, 'listConfigs', { filters: { label: filterOf(labels) } }),
+  configs: async (labels: WantedLabels): Promise<readonly SwarmConfig[]> =>
+    await confirm(await read(LIMITS.list, docker, 'listConfigs', { filters: { label: filterOf(labels) } })),
 
   /** False when one of this name exists. */
   async createConfig(name: string, labels: Labels): Promise<boolean> {
@@ -166,7 +178,7 @@ const configCalls = (docker: Docker, { read, change }: Ask) => ({
 
   /** Absent is success. */
   removeConfig: async (name: string): Promise<void> =>
-    void (await orNull([404], change(docker.getConfig(name), 'remove'))),
+    void (await confirm(await orNull([404], change(docker.getConfig(name), 'remove')))),
 });
 
 type SwarmSettings = {

@@ -51,17 +51,11 @@ export const servicesOf =
   (digits: string): Promise<readonly Service[]> =>
     manager.services({ [INSTANCE_LABEL]: instanceId }, SERVICE_PREFIX + digits);
 
-/**
- * The containers of one installation as services, one each. An empty answer may come from a manager that has joined
- * another swarm: `find` and `list` check that before containers count as gone.
- */
+/** The containers of one installation as services, one each. */
 export function containerRecords(manager: Manager, instanceId: string) {
   async function find(runtimeId: string): Promise<ContainerRecord | null> {
     const service = await manager.service(serviceNameOf(runtimeId));
-    if (service === null) {
-      await manager.requireOwn();
-      return null;
-    }
+    if (service === null) return null;
     const record = recordOf(service, instanceId);
     if (record?.runtimeId === runtimeId) return record;
     throw new RuntimeFailure(`the service ${service.Spec.Name} does not belong to this installation`);
@@ -84,11 +78,7 @@ export function containerRecords(manager: Manager, instanceId: string) {
       return found;
     },
     /** Of all containers. */
-    async list(): Promise<readonly ListedRecord[]> {
-      const all = await listAll();
-      if (all.length === 0) await manager.requireOwn();
-      return all;
-    },
+    list: (): Promise<readonly ListedRecord[]> => listAll(),
     /** Its next start gives it these limits. */
     resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
       manager.updateService(name, (spec) => withLimits(spec, resources)),
