@@ -100,7 +100,10 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
   t.same(await asked('auto', two.endpoint, [external]), [OF_ENGINE]);
   t.same(await asked('auto', two.endpoint, []), [['the engine', 0]]);
   t.same(await asked('kubernetes', NOWHERE, [kubernetes]), [], 'an unrelated Docker is not looked for');
-  t.same(await asked('swarm', two.endpoint, [swarm]), [OF_SWARM], 'not by the settings alone');
+  t.match(await asked('swarm', two.endpoint, [swarm]), [
+    OF_SWARM,
+    /^Nothing is removed from the Swarm at .*is now in the Swarm swarm-two/,
+  ]);
   t.same(await asked('auto', NOWHERE, [external]), [OF_ENGINE], 'nor an engine');
   await t.rejects(asked('swarm', null, [{ ...swarm, endpoint: two.endpoint }]), {
     message:
@@ -158,6 +161,36 @@ t.test(
     });
   },
 );
+
+t.test('addresses of managers that are not used are named, also after one that is', async (t) => {
+  const [one, two] = [await aSwarm(t, 'one'), await aSwarm(t, 'two')];
+  const asked = async (
+    managers: readonly string[],
+    kept: readonly string[],
+    forgotten: readonly string[],
+  ) => {
+    const read = readConfig({
+      BERTH_ENGINE: 'swarm',
+      BERTH_SWARM_MANAGERS: managers.join(),
+      BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:'),
+      BERTH_DATA_DIR: aFolder(t),
+    });
+    if ('faults' in read) throw new Error(read.faults.join());
+    const recordOf = (id: string) => ({ kind: 'swarm', endpoint: NOWHERE, id }) as const;
+    const records = { kept: kept.map(recordOf), forgotten: forgotten.map(recordOf) };
+    const { engines, skippedMessages } = await usedEngines(read.config, records, INSTANCE);
+    t.equal(engines.length, 1);
+    return skippedMessages;
+  };
+  const nowhere = 'tcp://127.0.0.1:2';
+  const SILENT =
+    /^The manager at tcp:..127\.0\.0\.1:2 cannot be used: .*ECONNREFUSED.*nothing is removed there/;
+  const OTHER = /^Nothing is removed from the Swarm at tcp.*is now in the Swarm swarm-two/;
+  t.same(await asked([one.endpoint], ['swarm-one'], []), []);
+  t.match(await asked([nowhere, one.endpoint, two.endpoint], ['swarm-one'], []), [SILENT, OTHER]);
+  t.match(await asked([one.endpoint, nowhere], [], []), [SILENT], 'of a Swarm that is not recorded');
+  t.match(await asked([nowhere, two.endpoint, one.endpoint], [], ['swarm-two']), [SILENT]);
+});
 
 t.test('the base image of an engine stays while another installation uses the engine', async (t) => {
   const engine = await aSwarm(t, 'one');

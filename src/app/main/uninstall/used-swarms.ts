@@ -1,5 +1,6 @@
 import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { idsOf, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
+import { OtherSwarm } from '../../../adapters/swarm/client/manager.ts';
 import {
   type AnsweringManager,
   answeringManager,
@@ -34,12 +35,40 @@ export async function usedSwarms(
     if (manager !== null) found.set(manager.swarmId, manager);
     skippedMessages.push(...faults.map(skippedMessage));
   }
+  const leftOut = await leftOutManagers(config, [...found.values()], wereForgotten);
+  skippedMessages.push(...leftOut.map(leftOutMessage));
   const engines = await Promise.all([...found.values()].map((each) => usedSwarm(each, config, instance)));
   return { engines, skippedMessages };
 }
 
 const skippedMessage = ({ endpoint, error }: ManagerFault): string =>
   `Nothing is removed from the Swarm at ${endpoint}, because it cannot be used: ${String(error)}.`;
+
+const leftOutMessage = (fault: ManagerFault): string =>
+  fault.error instanceof OtherSwarm
+    ? skippedMessage(fault)
+    : `The manager at ${fault.endpoint} cannot be used: ${String(fault.error)}. If it is in another Swarm, nothing is removed there.`;
+
+/** The addresses of the settings at which no manager of a found or forgotten Swarm answers. */
+async function leftOutManagers(
+  { swarm: { managers, certPath } }: Config,
+  found: readonly AnsweringManager[],
+  forgotten: readonly RecordedElsewhere[],
+): Promise<readonly ManagerFault[]> {
+  if (found.length === 0) return [];
+  const ownIds = [...found.map(({ swarmId }) => swarmId), ...idsOf(forgotten, 'swarm')];
+  const usedAt = [...found, ...forgotten].map(({ endpoint }) => endpoint);
+  const asked = managers
+    .filter((endpoint) => !usedAt.includes(endpoint))
+    .map((endpoint) => answeringManager([endpoint], { certPath, ownIds }).then(() => [], faultsOf));
+  return (await Promise.all(asked)).flat();
+}
+
+/** Throws any other error. */
+function faultsOf(error: unknown): readonly ManagerFault[] {
+  if (error instanceof NoManager) return error.faults;
+  throw error;
+}
 
 async function usedSwarm(
   { docker }: AnsweringManager,
@@ -94,8 +123,7 @@ async function unrecordedManager(
       const manager = await answeringManager([endpoint], { certPath, ownIds: [] });
       if (!goneIds.includes(manager.swarmId)) return { manager, faults: [] };
     } catch (error) {
-      if (!(error instanceof NoManager)) throw error;
-      faults.push(...error.faults);
+      faults.push(...faultsOf(error));
     }
   }
   return { manager: null, faults };
