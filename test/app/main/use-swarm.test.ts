@@ -161,3 +161,15 @@ t.test('a manager that answers, but cannot be prepared, holds up no other', asyn
   const { parts } = await use(t, [one, two].map(addressOf), aFolder(t), 'an-image');
   await waitFor(() => parts.engine.detail.startsWith(`Swarm at ${addressOf(two)}`));
 });
+
+t.test('a switch to a manager that cannot be prepared hides no fault of the isolation', async (t) => {
+  const [one, two] = [await standInSwarm(t), await standInSwarm(t)];
+  const { parts } = await use(t, [one, two].map(addressOf), aFolder(t), 'an-image');
+  t.match(parts.engine, { status: 'ready' });
+  const found = { status: 'degraded', detail: 'containers can reach each other', reason: 'open' } as const;
+  parts.isolation = found;
+  two.behaviour.refusesNetworks = true;
+  one.behaviour.hasLeader = false;
+  await waitFor(() => parts.engine.detail === 'the Swarm is not usable');
+  t.match(parts.isolation, found);
+});

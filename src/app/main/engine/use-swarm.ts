@@ -102,11 +102,9 @@ function swarmManagers(
     // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = nextAddress(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
-    if (inUse !== null && setUp.baseImage !== null) {
-      // Keep the nodes' firewall rules up while the new manager prepares the base image; the nodes already have it.
-      slot.keep(swarm.firewalls.assertAll);
-      parts.isolation = NOT_TESTED;
-    }
+    // Keep the nodes' firewall rules up while the new manager prepares the base image; the nodes already have it. What the
+    // last test found on them stays true until the next one.
+    if (inUse !== null && setUp.baseImage !== null) slot.keep(swarm.firewalls.assertAll);
     const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
       void isolation
