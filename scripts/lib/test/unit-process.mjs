@@ -13,6 +13,8 @@ const limitMs = Number(TEST_LIMIT) * 1000;
 const END_WITHIN_MS = 60_000;
 /** What the tests left open, such as a timer, keeps the process for no longer than this. */
 const DRAIN_MS = 1000;
+/** Open in every test process: its output and its channel to the runner. */
+const OWN_KINDS = new Set(['PipeWrap', 'TTYWrap', 'MessagePort']);
 const OUR_TAP = new URL('current-test.mjs', import.meta.url).href;
 /** @type {Record<string, string>} */
 const REPLACED = { tap: OUR_TAP, 'async-hook-domain': new URL('uncaught.mjs', import.meta.url).href };
@@ -34,7 +36,12 @@ failRunningTest(root);
 process.once('disconnect', () => process.exit(1));
 root.setTimeout(0);
 
+/** For each file, the kinds of resources of which more were open after it than before. */
+/** @type {[file: string, kinds: string[]][]} */
+const grown = [];
+
 for (const file of files) {
+  const before = openResources();
   let deadline = Number.POSITIVE_INFINITY;
   /** @param {number} ms */
   const limit = (ms) => {
@@ -49,11 +56,33 @@ for (const file of files) {
   });
   // leftovers of a file that exceeded its limit must not affect the next one
   if (performance.now() >= deadline) process.exit(1);
+  const after = openResources();
+  grown.push([file, [...after.keys()].filter((kind) => count(after, kind) > count(before, kind))]);
 }
 process.send?.({ file: null, limitMs: END_WITHIN_MS });
 root.end();
 setTimeout(() => {
-  const kinds = new Set(process.getActiveResourcesInfo());
-  console.error(`# left open after its tests (${[...kinds].join(', ')}): ${files.join(' ')}`);
+  const open = openResources();
+  for (const [file, kinds] of grown) {
+    const left = kinds.filter((kind) => open.has(kind));
+    if (left.length > 0) console.error(`# ${file} may have left open: ${left.join(', ')}`);
+  }
   process.exit();
 }, DRAIN_MS).unref();
+
+/** The number of open resources of each kind, such as `Timeout`. */
+function openResources() {
+  /** @type {Map<string, number>} */
+  const open = new Map();
+  for (const kind of process.getActiveResourcesInfo())
+    if (!OWN_KINDS.has(kind)) open.set(kind, count(open, kind) + 1);
+  return open;
+}
+
+/**
+ * @param {Map<string, number>} open
+ * @param {string} kind
+ */
+function count(open, kind) {
+  return open.get(kind) ?? 0;
+}
