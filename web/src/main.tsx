@@ -17,6 +17,7 @@ import './styles/containers/filter.css';
 import './styles/containers/rows.css';
 import './styles/containers/rows-narrow.css';
 import './styles/containers/of-all.css';
+import './styles/containers/rows-compact.css';
 import './styles/list-states.css';
 import './styles/base/status.css';
 import './styles/space.css';

@@ -75,12 +75,14 @@ type IconButtonProps = {
   /** Read out, and shown as a tooltip. */
   readonly label: string;
   readonly onClick: (event: MouseEvent) => void;
+  /** Whether what it switches is on. */
+  readonly pressed?: boolean;
   readonly disabled?: boolean;
   /** Why it does nothing, as a tooltip. It can still be focused, so that the reason can be read. */
   readonly unavailable?: string | undefined;
 };
 
-export function IconButton({ icon, label, onClick, disabled, unavailable }: IconButtonProps) {
+export function IconButton({ icon, label, onClick, pressed, disabled, unavailable }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -89,6 +91,7 @@ export function IconButton({ icon, label, onClick, disabled, unavailable }: Icon
       title={unavailable ?? label}
       onClick={unavailable === undefined ? onClick : undefined}
       disabled={disabled}
+      aria-pressed={pressed}
       aria-disabled={unavailable !== undefined || undefined}
     >
       <Icon name={icon} size={18} />

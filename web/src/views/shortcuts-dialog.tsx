@@ -8,6 +8,7 @@ const LIST: readonly Shortcut[] = [
   [['/'], 'Filter the list'],
   [['↑', '↓'], 'Move through the list'],
   [['Enter'], 'Open the terminal of the row'],
+  [['c'], 'Compact or taller rows'],
   [['Shift', 'L'], 'Lock the screen'],
   [['?'], 'Show this list'],
   [['Esc'], 'Close a dialog or a menu'],

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../../src/adapters/memory/index.ts';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { openBrowser } from '../../../support/browser/chromium.ts';
-import { aPagedService, signedIn, test } from '../../../support/browser/memory-page.ts';
+import { aPagedService, focusedName, signedIn, test } from '../../../support/browser/memory-page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
@@ -45,9 +45,11 @@ test('a long list is sorted, limited and counted by the service, and drawn in pa
 
   await page.keyboard.press('Escape');
   await page.locator('.row-name').first().focus();
-  for (let presses = 1; presses < 40; presses += 1) await page.keyboard.press('ArrowDown');
-  // The keyboard scrolls along.
-  await page.locator('.row-name:focus', { hasText: 'box-040' }).waitFor();
+  // The keyboard scrolls along. A row that is not drawn yet takes no focus.
+  for (let presses = 0; presses < 200 && (await focusedName(page)) !== 'box-040'; presses += 1)
+    await page.keyboard.press('ArrowDown');
+  t.equal(await focusedName(page), 'box-040');
+  await rowsInBothHeights(t, page);
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await page.getByRole('link', { name: `box-${COUNT}` }).waitFor();
   await page.getByRole('button', { name: `More for box-${COUNT}` }).click();
@@ -79,6 +81,31 @@ test('a long list is sorted, limited and counted by the service, and drawn in pa
   await page.getByText(`${COUNT} containers`).waitFor();
   t.same(faults, []);
 });
+
+/** Switches between tall and compact rows in the middle of the list. */
+async function rowsInBothHeights(t: Test, page: Page): Promise<void> {
+  const focused = page.locator('.row:has(.row-name:focus)');
+  const topAt = async (height: number): Promise<number> => {
+    await waitFor(async () => (await focused.boundingBox())?.height === height, { what: `${height} px` });
+    return (await focused.boundingBox())?.y ?? 0;
+  };
+  const [tall, compact] = [64, 40];
+  const before = await topAt(tall);
+  await page.keyboard.press('c');
+  t.ok(Math.abs((await topAt(compact)) - before) < 14, 'the row with the focus stays');
+  t.ok((await page.locator('.row').count()) < 60, 'rows far from the window are not drawn');
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  await page.getByRole('link', { name: `box-${COUNT}` }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Compact rows', pressed: true }).waitFor();
+  await page.locator('.row-name').first().focus();
+  await topAt(compact);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('taller rows');
+  await page.getByRole('option', { name: 'Taller rows', selected: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await topAt(tall);
+}
 
 /** The palette finds the oldest container by the service. */
 async function findsBeyondLoaded(page: Page, name: string): Promise<void> {

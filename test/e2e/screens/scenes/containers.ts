@@ -59,6 +59,16 @@ export const CONTAINERS: readonly Scene[] = [
   { name: 'list-empty', who: 'eve', route: '/', shows: 'No containers yet' },
   { name: 'list-every-state', ...withEveryState, steps: (page) => seeing(page, 'is-failed') },
   {
+    name: 'list-compact',
+    ...withEveryState,
+    steps: async (page) => {
+      await page.keyboard.press('c');
+      await page.locator('.rows.compact').waitFor();
+      // The next scene has tall rows again.
+      await page.evaluate("localStorage.removeItem('berth.rows')");
+    },
+  },
+  {
     name: 'list-nothing-found',
     ...AT_THE_LIST,
     steps: async (page) => {

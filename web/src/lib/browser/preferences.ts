@@ -11,6 +11,9 @@ export const DEFAULT_FONT_PX = 14;
 export const theme = signal<Theme>(THEMES.find((each) => each === stored('theme')) ?? 'system');
 export const fontSizePx = signal(clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)));
 
+/** Whether lists of containers show each one in a single line, where that fits. */
+export const compactRows = signal(stored('rows') === 'compact');
+
 /** Whether terminals let screen readers read their output. */
 export const screenReader = signal(stored('screen_reader') === 'on');
 
@@ -30,6 +33,10 @@ export function switchColours(): void {
   theme.value = dark === systemDark.value ? 'system' : dark ? 'dark' : 'light';
 }
 
+export const switchRows = (): void => {
+  compactRows.value = !compactRows.value;
+};
+
 /** Keeps the page and the storage in step with the preferences. */
 export function startPreferences(): void {
   systemIsDark.addEventListener('change', ({ matches }) => {
@@ -39,6 +46,7 @@ export function startPreferences(): void {
     document.documentElement.dataset['theme'] = theme.value;
     store('theme', theme.value);
   });
+  effect(() => store('rows', compactRows.value ? 'compact' : null));
   effect(() => store('screen_reader', screenReader.value ? 'on' : null));
   effect(() => store('font_px', String(fontSizePx.value)));
 }

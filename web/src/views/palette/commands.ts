@@ -1,5 +1,5 @@
 import type { Container, User } from '../../api/types.ts';
-import { theme } from '../../lib/browser/preferences.ts';
+import { compactRows, switchRows, theme } from '../../lib/browser/preferences.ts';
 import { go, navigate } from '../../lib/browser/router.ts';
 import { signOut } from '../../session/session.ts';
 import { changes, start } from '../../state/containers.ts';
@@ -111,6 +111,11 @@ export const generalCommands = (host: PaletteHost): readonly Command[] => [
       { words: 'colours', isFirst: false },
     ),
   ),
+  command('Actions', 'rows', compactRows.value ? 'Taller rows' : 'Compact rows', switchRows, {
+    keys: 'c',
+    words: 'list density',
+    isFirst: false,
+  }),
   command('Actions', 'keyboard', 'Keyboard shortcuts', host.onHelp, { keys: '?', words: 'help' }),
   command('Actions', 'code', 'API reference', () => void open('/docs', '_blank', 'noopener'), {
     words: 'help documentation',

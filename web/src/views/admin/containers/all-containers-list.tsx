@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { AdminContainerPage } from '../../../api/admin.ts';
+import { rowsClass } from '../../containers/list/container-list.tsx';
 import { useWindowRows } from '../../containers/list/use-window-rows.ts';
 import { ContainerRow, type ContainerRowProps } from './container-row.tsx';
 
@@ -9,9 +10,6 @@ type ListProps = {
   readonly onAct: ContainerRowProps['onAct'];
 };
 
-const WIDE_PX = 64;
-const NARROW_PX = 150;
-
 /** The found containers, of which only those near the window are drawn. */
 export function AllContainersList({ list: { items, total }, onMore, onAct }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
@@ -19,7 +17,6 @@ export function AllContainersList({ list: { items, total }, onMore, onAct }: Lis
     count: Math.max(total, items.length),
     keyOf: (index) => items[index]?.db_id ?? `${index}`,
     list,
-    estimatePx: (list.current?.clientWidth ?? WIDE_PX * 10) > NARROW_PX * 5 ? WIDE_PX : NARROW_PX,
   });
   const isBeyond = (indexes.at(-1) ?? 0) >= items.length;
   useEffect(() => {
@@ -27,7 +24,7 @@ export function AllContainersList({ list: { items, total }, onMore, onAct }: Lis
   }, [isBeyond, items]);
   return (
     <ul
-      class="rows"
+      class={rowsClass()}
       ref={list}
       aria-label="Containers of everybody"
       style={{ paddingTop: `${abovePx}px`, paddingBottom: `${belowPx}px` }}

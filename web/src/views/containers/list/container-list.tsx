@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Container } from '../../../api/types.ts';
+import { compactRows } from '../../../lib/browser/preferences.ts';
 import { containers, loadMore, totalFound } from '../../../state/container-list.ts';
 import { followFigures } from '../../../state/figures.ts';
 import { AgentRow, isAgent } from '../agents/agent-row.tsx';
@@ -9,8 +10,8 @@ import { useWindowRows } from './use-window-rows.ts';
 
 type ListProps = { readonly onAction: (action: ContainerAction) => void };
 
-const WIDE_PX = 64;
-const NARROW_PX = 150;
+/** Of a list of containers. */
+export const rowsClass = (): string => (compactRows.value ? 'rows compact' : 'rows');
 
 /** The found containers, of which only those near the window are drawn; the arrow keys move between their names. */
 export function ContainerList({ onAction }: ListProps) {
@@ -21,7 +22,6 @@ export function ContainerList({ onAction }: ListProps) {
     count: total,
     keyOf: (index) => loaded[index]?.db_id ?? `${index}`,
     list,
-    estimatePx: (list.current?.clientWidth ?? WIDE_PX * 10) > NARROW_PX * 5 ? WIDE_PX : NARROW_PX,
   });
   const isBeyond = (indexes.at(-1) ?? 0) >= loaded.length;
   useEffect(() => {
@@ -37,7 +37,7 @@ export function ContainerList({ onAction }: ListProps) {
   };
   return (
     <ul
-      class="rows"
+      class={rowsClass()}
       ref={list}
       onKeyDown={onKeyDown}
       aria-label="Containers"
@@ -94,7 +94,7 @@ const Bones = () => (
 /** Shown while the list loads. */
 export function ListSkeleton() {
   return (
-    <div class="rows" role="status" aria-label="Loading your containers">
+    <div class={rowsClass()} role="status" aria-label="Loading your containers">
       {[0, 1, 2].map((row) => (
         <Bones key={row} />
       ))}

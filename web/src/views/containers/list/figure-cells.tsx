@@ -41,7 +41,7 @@ export function MemoryCell({ container }: { container: Container }) {
 export function SpaceCell({ container }: { container: Container }) {
   const [volume, layer] = [volumeSpace(container), layerSpace(container)];
   return (
-    <span class="row-space">
+    <span class="row-space" title={`Disk ${shortUse(volume)}, layer ${shortUse(layer)}`}>
       <span class={volume.fill}>Disk {shortUse(volume)}</span>
       <span class={layer.fill}>Layer {shortUse(layer)}</span>
     </span>

@@ -1,5 +1,7 @@
+import { compactRows, switchRows } from '../../../lib/browser/preferences.ts';
 import { store } from '../../../lib/browser/storage.ts';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
+import { IconButton } from '../../../ui/button.tsx';
 import { Icon } from '../../../ui/icon.tsx';
 
 const COLUMNS = [
@@ -34,7 +36,7 @@ type SortHeadProps = {
   readonly onSort: (sort: string) => void;
 };
 
-/** Headings of columns; buttons sort by theirs. */
+/** Headings of columns, whose buttons sort by theirs, and the switch between tall and compact rows. */
 export const SortHead = ({ columns, sort, onSort }: SortHeadProps) => (
   // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
   <div class="rows-head" role="group" aria-label="Sort by">
@@ -47,6 +49,7 @@ export const SortHead = ({ columns, sort, onSort }: SortHeadProps) => (
         <Sorter key={label} field={field} label={label} name={name} sort={sort} onSort={onSort} />
       ),
     )}
+    <IconButton icon="rows" label="Compact rows" pressed={compactRows.value} onClick={switchRows} />
   </div>
 );
 

@@ -7,25 +7,34 @@ import {
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { compactRows } from '../../../lib/browser/preferences.ts';
+import { useKeptRow } from './use-kept-row.ts';
 
 type RowsProps = {
   readonly count: number;
   readonly keyOf: (index: number) => string;
   /** The list; it begins anywhere on the page. */
   readonly list: RefObject<HTMLElement | null>;
-  /** A row's height before it is measured. */
-  readonly estimatePx: number;
 };
 
 const OVERSCAN = 10;
 
+/** The width from which each row is one of a table. */
+const TABLE_PX = 800;
+
+/** The height of a row before it is measured; a table's has a line above it. */
+function estimatePx(list: HTMLElement | null): number {
+  if ((list?.clientWidth ?? 0) < TABLE_PX) return 150;
+  return compactRows.value ? 41 : 65;
+}
+
 /** The rows of a long list that are near the window; the page itself scrolls. */
-export function useWindowRows({ count, keyOf, list, estimatePx }: RowsProps) {
+export function useWindowRows({ count, keyOf, list }: RowsProps) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
   const options: VirtualizerOptions<Window, HTMLElement> = {
     count,
     getItemKey: keyOf,
-    estimateSize: () => estimatePx,
+    estimateSize: () => estimatePx(list.current),
     overscan: OVERSCAN,
     scrollMargin: list.current?.offsetTop ?? 0,
     getScrollElement: () => window,
@@ -36,6 +45,7 @@ export function useWindowRows({ count, keyOf, list, estimatePx }: RowsProps) {
     onChange: () => redraw(undefined),
   };
   const [rows] = useState(() => new Virtualizer(options));
+  useKeptRow(rows, list, compactRows.value);
   rows.setOptions(options);
   useLayoutEffect(() => rows._didMount(), []);
   useLayoutEffect(() => rows._willUpdate());
