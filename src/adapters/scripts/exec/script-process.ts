@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { CappedOutput } from '../../../domain/capped-output.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
@@ -129,7 +128,6 @@ const AT_ONCE = async (): Promise<Release> => () => {};
 
 async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT_ONCE): Promise<Fed> {
   let size = 0;
-  const closed = once(into, 'close');
   // Left open, so that the sender can still learn why the content is refused.
   for await (const chunk of content.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
@@ -137,7 +135,7 @@ async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT
     const release = await turn();
     try {
       if (into.destroyed || into.writableEnded) return 'ended';
-      if (!into.write(chunk)) await Promise.race([once(into, 'drain'), closed]);
+      if (!into.write(chunk)) await roomIn(into);
     } finally {
       release();
     }
@@ -145,3 +143,13 @@ async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT
   into.end();
   return size;
 }
+
+/** Resolves when the stream takes more, and at its end. */
+const roomIn = (stream: Duplex): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
