@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
-import { NotOffered } from '../../../src/ports/containers/container-runtime.ts';
+import { NotOffered, nodeSilent } from '../../../src/ports/containers/container-runtime.ts';
 import { aPerson, aService, as, outcome, small } from '../../support/service/service.ts';
 
 /** Ada's running container on an engine that only runs containers. */
@@ -90,4 +90,16 @@ t.test('tools of a role that came from elsewhere are not tried without root', as
   await service.roleSetups.idle();
   t.match((await call('GET', url)).json().role_setup, { status: 'failed', detail: /needs root/ });
   t.equal(installs, 0);
+});
+
+t.test('a new container is made while a silent node might have any unknown volume', async (t) => {
+  const { runtime, create } = await aScene();
+  const { volumeFacts } = runtime;
+  runtime.volumeFacts = async (...asked) => {
+    const facts = await volumeFacts(...asked);
+    if (facts === null) throw nodeSilent(new Error('the node n2 does not answer'));
+    return facts;
+  };
+  const made = await create({ name: 'two' });
+  t.match([made.statusCode, made.json()], [201, { status: 'running' }]);
 });

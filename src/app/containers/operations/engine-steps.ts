@@ -151,7 +151,9 @@ async function createFresh(
   container: Container,
 ): Promise<Progress> {
   const { runtime, storage, owner } = deps;
-  const before = operation.volumeKept === null ? await runtime.volumeFacts(container.volume) : null;
+  // A new row has no earlier volume, and a node that does not answer must not hold it up.
+  const mayHaveVolume = operation.kind !== 'create' && operation.volumeKept === null;
+  const before = mayHaveVolume ? await runtime.volumeFacts(container.volume) : null;
   const volumeKept = operation.volumeKept ?? before !== null;
   if (operation.kind === 'start' && operation.volumeKept === null) {
     await storage.repositories.operations.record(operation.id, owner, { volumeKept });
