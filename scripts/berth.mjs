@@ -12,7 +12,8 @@ const root = path.dirname(import.meta.dirname);
 const OF_THE_SERVICE = path.join(root, 'dist', 'app', 'main', 'bin', 'berth.js');
 const given = process.argv.slice(2);
 const isOfTheService =
-  given[0] === 'migrate' || given[0] === 'uninstall' || (given[0] === 'audit' && given[1] === 'verify');
+  ['migrate', 'uninstall', 'use-swarm'].includes(given[0] ?? '') ||
+  (given[0] === 'audit' && given[1] === 'verify');
 /** Offers this machine to a service elsewhere. */
 const AGENT = path.join(root, 'dist', 'agent', 'bin', 'agent.js');
 

@@ -30,6 +30,7 @@ import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { uninstall } from './commands/service/uninstall.ts';
+import { useSwarm } from './commands/service/use-swarm.ts';
 import { fork } from './commands/snapshots/fork.ts';
 import { snapshots } from './commands/snapshots/snapshots.ts';
 import { configSsh } from './commands/terminals/config-ssh.ts';
@@ -50,5 +51,5 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, cp, logs],
   Terminals: [ssh, portForward, configSsh, shell, record, play, share],
-  'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate, uninstall],
+  'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate, uninstall, useSwarm],
 };

@@ -1,6 +1,12 @@
 export interface InstallationRepository {
   /** UUID of this installation, the same for every replica. */
   id(): Promise<string>;
+  /** The id of the Swarm that has the containers; null before the first use of one. */
+  swarmId(): Promise<string | null>;
+  /** Records the Swarm if none is recorded. Returns the id of the recorded one. */
+  recordSwarm(id: string): Promise<string>;
+  /** Records another Swarm, for an administrator who goes on without the containers of the present one. */
+  changeSwarm(id: string): Promise<void>;
   /** Whether there is no administrator yet. */
   setupRequired(): Promise<boolean>;
   /** Replaces the one-time code's SHA-256; does nothing once there is an administrator. */

@@ -140,6 +140,7 @@ t.test('exit codes and words say what is wrong and what to do', async (t) => {
       /^No answer from http:.*:9 yet.*\nberth: http:\/\/127.0.0.1:9 did not respond\.\n.*berth doctor/,
     ],
     ['another machine', await run(['migrate']), 1, /npx berth migrate/],
+    ['the Swarm of another', await run(['use-swarm', '--id', 'x']), 1, /npx berth use-swarm/],
   ] as const) {
     t.match([ran.code, ran.stderr], [code, words], name);
     t.equal(ran.stdout, '', `${name}: stdout is for data`);

@@ -5,6 +5,14 @@ export function memoryInstallation(state: MemoryState): InstallationRepository {
   const setupRequired = async (): Promise<boolean> => !state.users.some((user) => user.role === 'admin');
   return {
     id: async () => state.installationId,
+    swarmId: async () => state.swarmId,
+    async recordSwarm(id) {
+      state.swarmId ??= id;
+      return state.swarmId;
+    },
+    async changeSwarm(id) {
+      state.swarmId = id;
+    },
     setupRequired,
     async setSetupCodeHash(hash) {
       if (await setupRequired()) state.setupCodeHash = hash.toString('hex');

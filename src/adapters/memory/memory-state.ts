@@ -127,6 +127,7 @@ export type MemoryState = FactorState & {
   })[];
   setupCodeHash: string | null;
   readonly installationId: string;
+  swarmId: string | null;
   tiers: Tier[];
   images: Image[];
   roles: Role[];
@@ -206,5 +207,6 @@ export const emptyState = (): MemoryState => ({
   setupCodeHash: null,
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
+  swarmId: null,
   ...initialCatalogue(),
 });

@@ -18,6 +18,21 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       .select('id')
       .$call(onlyAs(({ id }) => id)),
 
+  swarmId: () =>
+    db
+      .selectFrom('installation')
+      .select('swarm_id')
+      .$call(onlyAs(({ swarm_id }) => swarm_id)),
+
+  recordSwarm: (id) =>
+    db
+      .updateTable('installation')
+      .set(({ fn, val }) => ({ swarm_id: fn.coalesce('swarm_id', val(id)) }))
+      .returning('swarm_id')
+      .$call(onlyAs(({ swarm_id }) => swarm_id ?? id)),
+
+  changeSwarm: (id) => db.updateTable('installation').set({ swarm_id: id }).$call(run),
+
   async setupRequired() {
     const admin = await db.selectFrom('users').select('id').where('role', '=', 'admin').executeTakeFirst();
     return admin === undefined;

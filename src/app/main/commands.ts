@@ -4,6 +4,7 @@ import { openDatabase, openPool } from '../../adapters/postgres/connection/datab
 import { headText, parseHead } from '../../domain/audit-chain.ts';
 import { type AuditVerdict, checkAudit } from '../audit/verify-audit.ts';
 import type { Config } from './config.ts';
+import { changeSwarm } from './database/change-swarm.ts';
 import { missingDatabase, withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 import type { Outcome } from './outcome.ts';
@@ -14,6 +15,7 @@ export type CommandOptions = {
   readonly head?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly 'forget-engine'?: readonly string[] | undefined;
+  readonly id?: string | undefined;
 };
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 
@@ -25,12 +27,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   migrate: (config) => withDatabaseInUse(config, migrateNow),
   uninstall: (config, { yes = false, 'forget-engine': forgotten }) =>
     uninstall(config, ROOT, async () => yes || (await isConfirmed()), forgotten),
+  'use-swarm': (config, { id }) => changeSwarm(config, id),
 };
 
 export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks that no record of the audit was changed
        berth migrate                              updates the database to the latest schema
        berth uninstall [--yes]                    removes everything of the service from this machine, for good
-                       [--forget-engine ENGINE]   but nothing from an engine or a Swarm that is gone`;
+                       [--forget-engine ENGINE]   but nothing from an engine or a Swarm that is gone
+       berth use-swarm --id SWARM                 uses another Swarm, without the containers of the present one`;
 
 /** Without a terminal nobody can confirm. */
 async function isConfirmed(): Promise<boolean> {

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { addRecord, readRecords } from '../../../src/adapters/engine-record.ts';
+import { memoryStorage } from '../../../src/adapters/memory/storage.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
 import { aSpec } from '../../support/engine/container.ts';
@@ -11,8 +12,17 @@ import { type StandIn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const addressOf = ({ address: { host, port } }: StandIn): string => `tcp://${host}:${port}`;
 
+/** The row of an installation that has used no swarm yet. */
+const aRow = () => memoryStorage({ now: () => new Date() }).repositories.installation;
+
 /** Uses a swarm by its managers. */
-async function use(t: Test, managers: readonly string[], dataDir: string, baseImage: string | null = null) {
+async function use(
+  t: Test,
+  managers: readonly string[],
+  dataDir: string,
+  baseImage: string | null = null,
+  installation = aRow(),
+) {
   const read = readConfig({
     BERTH_ENGINE: 'swarm',
     BERTH_DATA_DIR: dataDir,
@@ -37,6 +47,7 @@ async function use(t: Test, managers: readonly string[], dataDir: string, baseIm
       isPausing: async () => false,
       metrics: { watch: () => {}, engineWaited: () => {} },
       onHint: () => {},
+      installation,
       againMs: 10,
     },
   );
@@ -172,4 +183,40 @@ t.test('a switch to a manager that cannot be prepared hides no fault of the isol
   one.behaviour.hasLeader = false;
   await waitFor(() => parts.engine.detail === 'the Swarm is not usable');
   t.match(parts.isolation, found);
+});
+
+t.test('all processes of an installation use the Swarm of its first one', async (t) => {
+  const [one, other] = [await standInSwarm(t), await standInSwarm(t, 'n9')];
+  const row = aRow();
+  const first = await use(t, [addressOf(one)], aFolder(t), null, row);
+  t.match(first.parts.engine, { status: 'ready' });
+  t.equal(await row.swarmId(), one.behaviour.swarmId);
+
+  const second = await use(t, [addressOf(other)], aFolder(t), null, row);
+  t.match(second.parts.engine, {
+    status: 'degraded',
+    mend: 'see the log, and docs/swarm.md#more-than-one-manager',
+  });
+  await t.rejects(second.runtime.list(), { name: 'RuntimeUnavailable' });
+  await row.changeSwarm(other.behaviour.swarmId);
+  await waitFor(() => second.parts.engine.status === 'ready');
+});
+
+t.test('an installation without a Swarm in its row uses the one of its data folder', async (t) => {
+  const [one, other] = [await standInSwarm(t), await standInSwarm(t, 'n9')];
+  const [row, dataDir] = [aRow(), aFolder(t)];
+  await addRecord(dataDir, { kind: 'swarm', endpoint: addressOf(one), id: one.behaviour.swarmId });
+  const { parts } = await use(t, [addressOf(other)], dataDir, null, row);
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  t.equal(await row.swarmId(), null);
+  await use(t, [addressOf(one)], dataDir, null, row);
+  t.equal(await row.swarmId(), one.behaviour.swarmId);
+});
+
+t.test('of two first starts with different Swarms, one is refused', async (t) => {
+  const [one, other] = [await standInSwarm(t), await standInSwarm(t, 'n9')];
+  const row = aRow();
+  const started = [one, other].map((manager) => use(t, [addressOf(manager)], aFolder(t), null, row));
+  const states = (await Promise.all(started)).map(({ parts }) => parts.engine.status);
+  t.same(states.toSorted(), ['degraded', 'ready']);
 });

@@ -45,7 +45,12 @@ export type RolesTable = {
 
 type SettingsTable = { key: string; value: Json<unknown>; updated_at: Defaulted<Date> };
 
-type InstallationTable = { only_row: Generated<boolean>; id: string; setup_code_hash: Buffer | null };
+type InstallationTable = {
+  only_row: Generated<boolean>;
+  id: string;
+  setup_code_hash: Buffer | null;
+  swarm_id: string | null;
+};
 
 export type AuditRecordsTable = {
   id: Generated<string>;

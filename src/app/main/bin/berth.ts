@@ -19,6 +19,7 @@ async function run(): Promise<Outcome> {
     options: {
       head: { type: 'string' },
       yes: { type: 'boolean' },
+      id: { type: 'string' },
       'forget-engine': { type: 'string', multiple: true },
       help: { type: 'boolean', short: 'h' },
     },

@@ -1,7 +1,6 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
-import { layoutOf } from '../../../adapters/docker/private-engine/private-engine-paths.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
-import { idsOf, otherCluster, readRecords, recordUse } from '../../../adapters/engine-record.ts';
+import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
 import { answeringManager, inOtherSwarms } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
@@ -20,6 +19,7 @@ import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
+import { ownSwarmIds, recordSwarm, type SwarmRecord } from './swarm-record.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -27,13 +27,15 @@ const HEALTH_EVERY_MS = 30_000;
 /** Detects a lost quorum or another Swarm, and bounds the time of a switch. */
 const MANAGER_EVERY_MS = 5_000;
 
+export type SwarmSetUp = EngineSetUp & { readonly installation: SwarmRecord };
+
 /**
  * Connects the ports to a Docker swarm. Until its manager answers they refuse, and the connection is tried again every
  * few seconds. Throws when the signal comes first. `stopWith` receives the function that ends the work; containers run on.
  */
 export async function useSwarm(
   stopWith: (stop: () => Promise<void>) => void,
-  setUp: EngineSetUp & { readonly againMs?: number },
+  setUp: SwarmSetUp & { readonly againMs?: number },
 ): Promise<EngineInUse & Pick<EngineSlot, 'describe'>> {
   const { log, signal, againMs } = setUp;
   const slot = engineSlot(SWARM_CAPABILITIES);
@@ -80,7 +82,7 @@ export async function useSwarm(
  * the next one if that fails.
  */
 function swarmManagers(
-  setUp: EngineSetUp,
+  setUp: SwarmSetUp,
   slot: EngineSlot,
   parts: Parts,
   isolation: ReturnType<typeof startIsolationUpkeep>,
@@ -135,7 +137,7 @@ function swarmManagers(
 type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
 
 async function attach(
-  { config, instanceId, baseImage, metrics, log, signal }: EngineSetUp,
+  { config, instanceId, installation, baseImage, metrics, log, signal }: SwarmSetUp,
   slot: EngineSlot,
   parts: Parts,
   last: { readonly beginAt: string | null; readonly swarmId: string | null },
@@ -143,16 +145,16 @@ async function attach(
   const { dataDir, swarm: addresses } = config;
   const other = await otherCluster(dataDir, 'swarm');
   if (other !== null) throw new Error(other);
-  const recordedIds = idsOf(await readRecords(layoutOf(dataDir)), 'swarm');
   const { certPath, managers } = addresses;
   const { endpoint, docker, swarmId, faults } = await answeringManager(managers, {
     certPath,
     // After the first connection only the same Swarm is accepted.
-    ownIds: last.swarmId === null ? recordedIds : [last.swarmId],
+    ownIds: last.swarmId === null ? await ownSwarmIds(installation, dataDir) : [last.swarmId],
     beginAt: last.beginAt,
   });
   for (const { endpoint: address, error } of inOtherSwarms(faults))
     log.warn(`the manager at ${address} is left out: ${String(error)}`);
+  if (last.swarmId === null) await recordSwarm(installation, swarmId);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,

@@ -1,0 +1,40 @@
+import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
+import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
+import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
+import type { Config } from '../config.ts';
+import type { Outcome } from '../outcome.ts';
+import { missingDatabase, withDatabaseInUse } from './command-database.ts';
+
+const EX_USAGE = 64;
+
+/**
+ * Records another Swarm as the one of the installation. The containers of the present one stay there, and no process
+ * looks for them any more. Refuses while the service runs: its processes use the Swarm that they found at their start.
+ */
+export async function changeSwarm(config: Config, id: string | undefined): Promise<Outcome> {
+  if (id === undefined || !/^[a-z0-9]+$/.test(id))
+    return {
+      code: EX_USAGE,
+      says: "--id must be a Swarm's id: docker info --format '{{.Swarm.Cluster.ID}}'",
+    };
+  const missing = missingDatabase(config);
+  if (missing !== null) return missing;
+  return await withDatabaseInUse(config, async (url) => {
+    const db = openDatabase(openPool({ url, poolSize: 1 }));
+    try {
+      if ((await presentFrom(db)).length > 0)
+        return { code: 1, says: 'Berth is running on this database: stop all its processes first' };
+      const installation = postgresInstallation(db);
+      const before = await installation.swarmId();
+      await installation.changeSwarm(id);
+      return { code: 0, says: changed(before, id) };
+    } finally {
+      await db.destroy();
+    }
+  });
+}
+
+const changed = (before: string | null, now: string): string =>
+  before === null || before === now
+    ? `Berth uses the Swarm ${now} from its next start.`
+    : `Berth uses the Swarm ${now} from its next start. The containers of the Swarm ${before} stay there.`;
