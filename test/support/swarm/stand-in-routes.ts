@@ -261,7 +261,9 @@ const nodeRoutes = ({
       const isAbsent =
         name === behaviour.missingImage || (name.startsWith('sha256:') && !images.includes(name));
       const Architecture = behaviour.imageArchitecture ?? behaviour.architecture;
-      return found(isAbsent ? undefined : { Id: images.at(-1), Architecture });
+      const { imageLabels: Labels } = behaviour;
+      const Config = Labels === null ? undefined : { Labels };
+      return found(isAbsent ? undefined : { Id: images.at(-1), Architecture, Config });
     },
   ],
   [

@@ -31,6 +31,8 @@ export type Behaviour = {
   /** Of the node, in the words of images; its images have this one, too, unless told otherwise. */
   architecture: string;
   imageArchitecture: string | null;
+  /** Of its images; null for images without a configuration. */
+  imageLabels: Readonly<Record<string, string>> | null;
   /** The most services that fit an answer. */
   longestList: number;
   /** The service that the swarm does not change. */
@@ -77,6 +79,7 @@ export function swarmState(nodeId: string) {
     availability: 'active',
     architecture: 'amd64',
     imageArchitecture: null,
+    imageLabels: null,
     longestList: Number.POSITIVE_INFINITY,
     stuckService: null,
     exitCode: 0,

@@ -173,7 +173,7 @@ async function attach(
   slot.fill({
     ...inside,
     runtime: swarmRuntime(swarm),
-    warmPool: swarmWarmPool,
+    warmPool: swarmWarmPool(swarm.manager),
     kernelShares: { read: async () => null },
     host: swarmHost(swarm),
   });
