@@ -10,6 +10,7 @@ import { containerLocator, type Locate } from './containers/locate.ts';
 import { type MayPlace, nodeChooser } from './containers/placement.ts';
 import { containerRecords, type Records } from './containers/records.ts';
 import { type Patience, type Services, taskStarter } from './containers/services.ts';
+import { type StaleNetworks, staleNetworks } from './containers/stale-networks.ts';
 import { ensureImage } from './images/node-images.ts';
 import { type NodeFirewalls, nodeFirewalls } from './network/node-firewall.ts';
 import { type NodeNetworks, nodeNetworks } from './network/node-networks.ts';
@@ -44,6 +45,7 @@ export type Swarm = {
   readonly firewalls: NodeFirewalls;
   readonly tools: NodeTools;
   readonly locator: Locate;
+  readonly staleNetworks: StaleNetworks;
   /** Whether containers may be placed on a node. Throws like its engine. */
   readonly mayPlace: MayPlace;
 };
@@ -56,7 +58,8 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const records = containerRecords(manager, instanceId);
   const networks = nodeNetworks(manager, nodes, settings);
   const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);
-  const choose = nodeChooser(nodes, (node) => mayPlace(node).catch(() => false));
+  const stale = staleNetworks(nodes);
+  const choose = nodeChooser(nodes, (node) => mayPlace(node).catch(() => false), stale.isOn);
   return {
     settings,
     manager,
@@ -68,6 +71,7 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
     firewalls: nodeFirewalls({ manager, nodes, networks }, settings),
     tools: nodeTools(manager, nodes, settings),
     locator: containerLocator({ manager, nodes, records }),
+    staleNetworks: stale,
     mayPlace,
   };
 }

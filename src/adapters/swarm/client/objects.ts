@@ -68,3 +68,6 @@ export type SwarmConfig = {
   readonly ID: string;
   readonly Spec: { readonly Name: string; readonly Labels?: Labels | null };
 };
+
+/** It rises when the node's engine joins the swarm again. */
+export const versionOf = ({ Version }: SwarmNode): number => Version?.Index ?? 0;

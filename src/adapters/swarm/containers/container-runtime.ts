@@ -10,6 +10,7 @@ import { swarmObserver } from './container-observer.ts';
 import { createService } from './create-service.ts';
 import { containersOnNodes } from './node-containers.ts';
 import { offerOf } from './node-offer.ts';
+import { StaleNetwork } from './services.ts';
 import { startChecks } from './start-checks.ts';
 
 /** Containers as services of one swarm, with all that belongs to them. */
@@ -33,7 +34,7 @@ export const SWARM_CAPABILITIES: EngineCapabilities = {
 };
 
 function lifecycle(swarm: Swarm): ContainerRuntime {
-  const { manager, nodes, records, services, volumes, firewalls, locator, settings } = swarm;
+  const { manager, nodes, records, services, volumes, firewalls, locator, staleNetworks, settings } = swarm;
   const { node } = settings;
   const onNodes = containersOnNodes(swarm);
   const checks = startChecks(swarm);
@@ -48,7 +49,11 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
       locator.forget(runtimeId);
       const offer = await offerOf(swarm, record, cpuMillicores);
       await onNode(holdVolume(await nodes.engineOf(record.nodeId), record.service.Spec, offer.imageId));
-      const task = await services.start(record, offer);
+      const task = await services.start(record, offer).catch(async (error: unknown) => {
+        if (error instanceof StaleNetwork) await staleNetworks.note(record.nodeId);
+        throw error;
+      });
+      staleNetworks.forget(record.nodeId);
       await onNodes.confine(record, task, cpuMillicores).catch(async (error: unknown) => {
         await services.end(record);
         throw error;

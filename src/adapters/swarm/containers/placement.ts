@@ -16,13 +16,17 @@ const AVOIDED_MS = 60_000;
 
 /**
  * The node for a new volume, and so for its container for good: of those that are ready, the one with the fewest
- * volumes for its memory. The next one is tried when it cannot take a container. Throws the last fault, or `EngineFull`
- * without any node.
+ * volumes for its memory. The next one is tried when it cannot take a container. `isFaulty`: whether a node is a last
+ * choice. Throws the last fault, or `EngineFull` without any node.
  */
-export function nodeChooser(nodes: Nodes, mayPlace: MayPlace): Choose {
+export function nodeChooser(
+  nodes: Nodes,
+  mayPlace: MayPlace,
+  isFaulty: (node: SwarmNode) => boolean,
+): Choose {
   const failedAtMs = new Map<string, number>();
-  const isAvoided = ({ ID }: SwarmNode): boolean =>
-    performance.now() - (failedAtMs.get(ID) ?? Number.NEGATIVE_INFINITY) < AVOIDED_MS;
+  const isAvoided = (node: SwarmNode): boolean =>
+    isFaulty(node) || performance.now() - (failedAtMs.get(node.ID) ?? Number.NEGATIVE_INFINITY) < AVOIDED_MS;
 
   return async (volumes, prepare) => {
     const crowding = ({ ID, Description }: SwarmNode): number =>

@@ -32,6 +32,11 @@ const STALE_NETWORK = /network \S+ exists/i;
 const CRASHED =
   "the node's engine kept a network from before its crash: see docs/swarm.md#after-a-crash-of-a-node";
 
+/** The engine of the node refuses the network of its containers. */
+export class StaleNetwork extends RuntimeFailure {
+  override name = 'StaleNetwork';
+}
+
 export type Services = ReturnType<typeof taskStarter>;
 
 /** Makes tasks of services, one at a time, and ends them. */
@@ -109,8 +114,8 @@ function verdictOf({ name }: ContainerRecord, task: Task): Task | Error | null {
 
 function endedAtOnce(name: string, why: string): Error {
   if (NO_IMAGE.test(why)) return new ImageUnavailable(`${name}: ${why}`);
-  const hint = STALE_NETWORK.test(why) ? `; ${CRASHED}` : '';
-  return new RuntimeFailure(`the task of ${name} ended at once: ${why}${hint}`);
+  const words = `the task of ${name} ended at once: ${why}`;
+  return STALE_NETWORK.test(why) ? new StaleNetwork(`${words}; ${CRASHED}`) : new RuntimeFailure(words);
 }
 
 function lateFault({ name }: ContainerRecord, task: Task | undefined): Error {

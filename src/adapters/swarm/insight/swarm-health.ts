@@ -45,8 +45,13 @@ const heartbeatFaults = (seconds: number): readonly SwarmFault[] =>
         },
       ];
 
+const keptNetwork = (name: string): SwarmFault => ({
+  words: `no container starts on ${name}, whose engine kept their network from before its crash`,
+  mend: `${name}: stop Docker, remove /var/lib/docker/network/files/local-kv.db, start Docker (see docs/swarm.md#after-a-crash-of-a-node)`,
+});
+
 async function faultOf(
-  { nodes, mayPlace }: Swarm,
+  { nodes, mayPlace, staleNetworks }: Swarm,
   node: SwarmNode,
   fits: boolean,
 ): Promise<SwarmFault | null> {
@@ -55,6 +60,7 @@ async function faultOf(
     return { words: `the node ${name} is ${node.Status.State}`, mend: `bring back ${name}` };
   // An administrator's choice, or a machine that gets no container.
   if (!acceptsTasks(node) || !fits) return null;
+  if (staleNetworks.isOn(node)) return keptNetwork(name);
   try {
     await nodes.engineOf(node.ID);
     if (await mayPlace(node)) return null;

@@ -13,7 +13,7 @@ import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Manager } from '../client/manager.ts';
 import { hostnameOfNode } from '../client/node-address.ts';
 import { type Nodes, onNode } from '../client/nodes.ts';
-import type { SwarmNode } from '../client/objects.ts';
+import { type SwarmNode, versionOf } from '../client/objects.ts';
 import { ensureImage } from '../images/node-images.ts';
 import { onHostOf } from './node-host.ts';
 import type { NodeNetworks } from './node-networks.ts';
@@ -106,8 +106,6 @@ function ruleSetter({ manager, nodes, networks }: Deps, { instanceId, toolsImage
     return last === undefined ? [] : changedRules(last, before);
   };
 }
-
-const versionOf = ({ Version }: SwarmNode): number => Version?.Index ?? 0;
 
 /** Other nodes trust a node, whose address its containers have towards them. */
 const publicAddressesOf = ({ Status, ManagerStatus }: SwarmNode): readonly string[] =>
