@@ -2,10 +2,11 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Container } from '../../../api/types.ts';
 import { compactRows } from '../../../lib/browser/preferences.ts';
-import { containers, loadMore, totalFound } from '../../../state/container-list.ts';
+import { containers, loadMore, shownQuery, totalFound } from '../../../state/container-list.ts';
 import { followFigures } from '../../../state/figures.ts';
 import { AgentRow, isAgent } from '../agents/agent-row.tsx';
 import { type ContainerAction, Row } from './row.tsx';
+import { useArrivals } from './use-arrivals.ts';
 import { useWindowRows } from './use-window-rows.ts';
 
 type ListProps = { readonly onAction: (action: ContainerAction) => void };
@@ -27,6 +28,12 @@ export function ContainerList({ onAction }: ListProps) {
   useEffect(() => {
     if (isBeyond) void loadMore();
   }, [isBeyond, loaded]);
+  const arrived = useArrivals({ items: loaded, query: shownQuery.value, total });
+  const onAnimationEnd = ({ animationName, target }: AnimationEvent): void => {
+    const row = animationName === 'arrive' ? (target as Element).closest('li') : null;
+    // why: scrolling back to it must not repeat it
+    if (row !== null) arrived.delete(loaded[Number(row.dataset['index'])]?.db_id ?? '');
+  };
   useFigures(indexes.flatMap((index) => loaded[index] ?? []));
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -40,6 +47,7 @@ export function ContainerList({ onAction }: ListProps) {
       class={rowsClass()}
       ref={list}
       onKeyDown={onKeyDown}
+      onAnimationEnd={onAnimationEnd}
       aria-label="Containers"
       style={{ paddingTop: `${abovePx}px`, paddingBottom: `${belowPx}px` }}
     >
@@ -47,6 +55,7 @@ export function ContainerList({ onAction }: ListProps) {
         <li
           key={loaded[index]?.db_id ?? index}
           ref={measure}
+          class={arrived.has(loaded[index]?.db_id ?? '') ? 'arrived' : undefined}
           data-index={index}
           aria-setsize={total}
           aria-posinset={index + 1}

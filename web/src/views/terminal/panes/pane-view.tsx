@@ -81,7 +81,7 @@ export function PaneView(props: PaneProps) {
     <section
       ref={root}
       tabIndex={-1}
-      class={['pane', ...(isMarked ? ['active'] : []), ...(stacked && !isActive ? ['behind'] : [])].join(' ')}
+      class={classOf(pane, isMarked, stacked && !isActive)}
       style={boxStyle(box)}
       aria-label={label ?? undefined}
       onFocusIn={activate}
@@ -97,6 +97,11 @@ export function PaneView(props: PaneProps) {
     </section>
   );
 }
+
+const classOf = ({ isOpened }: Pane, isMarked: boolean, isBehind: boolean): string =>
+  ['pane', isOpened && 'opened', isMarked && 'active', isBehind && 'behind']
+    .filter((name) => name !== false)
+    .join(' ');
 
 function hostClass(terminal: TerminalController | null): string {
   if (!terminal?.ruled.value) return 'terminal-host';

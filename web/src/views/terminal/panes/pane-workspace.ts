@@ -34,6 +34,8 @@ export type Pane = {
   /** null until its screen is there and fits. */
   readonly terminal: Signal<TerminalController | null>;
   readonly searching: Signal<boolean>;
+  /** Whether a split opened it on this page. */
+  readonly isOpened: boolean;
 };
 
 const AXES: Partial<Readonly<Record<PaneAction, Axis>>> = { split_right: 'row', split_below: 'column' };
@@ -94,8 +96,8 @@ export class Workspace {
     };
   }
 
-  pane(id: string): Pane {
-    const pane = this.#known.get(id) ?? { id, terminal: signal(null), searching: signal(false) };
+  pane(id: string, isOpened = false): Pane {
+    const pane = this.#known.get(id) ?? { id, terminal: signal(null), searching: signal(false), isOpened };
     this.#known.set(id, pane);
     return pane;
   }
@@ -135,8 +137,8 @@ export class Workspace {
     } else if (!mayHalve(geometry, now.active, axis)) {
       toastWarning('This pane is too small to split', 'Enlarge the pane or the window.');
     } else {
-      const added = paneId(randomKey());
-      this.#state.value = { layout: splitPane(now.layout, now.active, axis, added), active: added };
+      const { id } = this.pane(paneId(randomKey()), true);
+      this.#state.value = { layout: splitPane(now.layout, now.active, axis, id), active: id };
     }
   }
 
