@@ -373,6 +373,35 @@ t.test('a row settles once, and terminals close only where the container has sto
   t.same(ended(), ['container_stopped', 'shut']);
 });
 
+for (const [what, old] of [
+  ['a listing', 'list'],
+  ['an observation', 'observe'],
+] as const) {
+  t.test(`${what} from before a start does not stop what has started since`, async (t) => {
+    const { runtime, service, call, url, now } = await aScene();
+    const [box] = runtime.boxes.values();
+    if (box === undefined) throw new Error('the container is not in the engine');
+    box.startedAt = null;
+    const { [old]: read } = runtime as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const seen = toldOf(service);
+    const late = async (...args: unknown[]) => {
+      const before = await read?.(...args);
+      Object.assign(runtime, { [old]: read });
+      service.clock.advance(1_000);
+      if (old === 'observe') await call('POST', `${url}/stop`);
+      t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+      return before;
+    };
+    Object.assign(runtime, { [old]: late });
+    await service.reconcile();
+    t.match(await now(), { status: 'running', status_reason: null });
+    t.notOk(seen().includes('shut'), 'its terminals stay open');
+    box.startedAt = null;
+    await service.reconcile();
+    t.match(await now(), { status: 'stopped' }, 'a later pass sees its end');
+  });
+}
+
 t.test('an engine container without a database row is stopped, and removed after an hour', async (t) => {
   const { runtime, service, call, id, url, now, stray } = await aScene();
   const unknown = await stray({ dbId: NOBODY });

@@ -3,8 +3,11 @@ import {
   isContainerUnresponsive,
   isWaitedFor,
   type ListedContainer,
+  type ObservedContainer,
+  type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
+import { handleOf } from '../find-container.ts';
 import { NODE_SILENT } from '../operations/fail-operation.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
 import { clearReason, syncState } from './sync-state.ts';
@@ -40,18 +43,34 @@ export const reconcile =
   };
 
 async function syncObserved(
-  deps: Pick<ContainerDeps, 'storage' | 'terminals' | 'log'>,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'terminals' | 'log'>,
   row: Container,
   current: ListedContainer | undefined,
 ): Promise<void> {
   const gone = { kind: 'gone', volumeExists: true } as const;
-  const observation = current ? { kind: current.state } : gone;
-  const state = syncedState(row, observation);
-  if (state !== null) return await syncState(deps, row, state, observation.kind);
+  if (syncedState(row, current ? { kind: current.state } : gone) !== null) {
+    // A pass takes long: an operation may have begun and ended since the listing.
+    const handle = handleOf(row);
+    const seen = handle === null ? gone : await observeIfAnswering(deps, handle);
+    const observation = seen?.kind === 'gone' ? gone : seen;
+    const state = observation === null ? null : syncedState(row, observation);
+    if (observation !== null && state !== null) await syncState(deps, row, state, observation.kind);
+    return;
+  }
   const isSeen = current?.state === 'running' && !isWaitedFor(current);
   if (row.stateReason === NODE_SILENT && row.state === 'running' && isSeen)
     await clearReason(deps, row, NODE_SILENT);
 }
+
+/** Null for one whose node does not answer: the next pass asks again. */
+const observeIfAnswering = (
+  { runtime }: Pick<ContainerDeps, 'runtime'>,
+  handle: RuntimeHandle,
+): Promise<ObservedContainer | null> =>
+  runtime.observe(handle).catch((error: unknown) => {
+    if (isContainerUnresponsive(error)) return null;
+    throw error;
+  });
 
 /** Never touches volumes: a container can be made again, data cannot. */
 async function putAway(

@@ -9,8 +9,8 @@ const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
 
 /**
- * Sets a row to the observed state and announces it once. A container that Berth was stopping keeps its reason and is
- * audited.
+ * Sets a row, read before the observation, to the observed state and announces it once. A container that Berth was
+ * stopping keeps its reason and is audited.
  */
 export async function syncState(
   deps: Pick<ContainerDeps, 'storage' | 'terminals' | 'log'>,
@@ -19,10 +19,10 @@ export async function syncState(
   seen: Observation['kind'],
 ): Promise<void> {
   const isSynced = await deps.storage.inTransaction(async (tx) => {
-    // An operation may have given the row another container meanwhile. The row is locked before any write, as the order
-    // of events requires.
+    // The row is locked before any write, as the order of events requires.
     const now = await tx.roleSetups.findForUpdate(row.dbId);
-    if (now?.runtimeId !== row.runtimeId || (await tx.operations.active(row.dbId)) !== null) return false;
+    if (now === null || !isSameRun(row, now)) return false;
+    if ((await tx.operations.active(row.dbId)) !== null) return false;
     const given = row.state === 'stopping' ? row.stateReason : null;
     const reason = state === 'stopped' ? (given ?? (seen === 'paused' ? PAUSED : ENDED)) : null;
     const changed = await tx.containers.changeState(row.dbId, [row.state], { state, reason });
@@ -39,6 +39,10 @@ export async function syncState(
   // a paused container ends nothing
   if (isSynced && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
 }
+
+/** Whether no operation has given the row another container meanwhile, or started it: what was seen is still true. */
+const isSameRun = (row: Container, now: Container): boolean =>
+  now.runtimeId === row.runtimeId && now.startedAt?.getTime() === row.startedAt?.getTime();
 
 /** A running container's reason no longer holds: clears it, if it is still that one, and announces it. */
 export async function clearReason(
