@@ -25,6 +25,8 @@ const COMMAND_NOT_FOUND = 127;
 /** A program begins at most this long after the engine confirms its command. */
 const BEGINS_WITHIN_MS = 5_000;
 const RETRY_EVERY_MS = 300;
+/** In the environment of a terminal's program. */
+const BEGUN = 'BERTH_BEGUN';
 
 /** Streamed commands in containers of one engine. */
 export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands => ({
@@ -33,7 +35,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     const id = await find(handle);
     const marker = randomUUID();
     const program = await programs.start(id, {
-      command: terminal === undefined ? command : sized(command, terminal),
+      command: terminal === undefined ? command : sized(command, terminal, marker),
       env: { ...(terminal === undefined ? {} : { TERM: terminal.term }), ...env, BERTH_EXEC: marker },
       ...(workdir === undefined ? {} : { workdir }),
       form: terminal === undefined ? 'apart' : 'terminal',
@@ -42,6 +44,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
     const { stream } = program;
     sendInput(stream, stdin, terminal === undefined);
     const onceBegun = afterBegin(program);
+    const begun = terminal === undefined ? 'BERTH_EXEC' : BEGUN;
     const ending = endable(stream, async () => {
       const first = Promise.withResolvers<void>();
       // The caller waits for the first attempt alone, so that a time limit is kept.
@@ -65,7 +68,7 @@ export const shellCommands = (programs: ContainerPrograms, find: FindRuntimeId):
       events: withoutReport(all, command, programs.isStartReport),
       end,
       ...controls({
-        signal: (name) => onceBegun(() => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name)),
+        signal: (name) => onceBegun(() => signalMarked(programs, id, `${begun}=${marker}`, name)),
         resize: async ({ cols, rows }) => {
           if (terminal !== undefined) await program.resize(cols, rows);
         },
@@ -105,14 +108,22 @@ function controls(act: {
   return { signal: eachOnce(act.signal), resize: (cols, rows) => resize({ cols, rows }) };
 }
 
-/** The size is set before the program starts, unless a resize came first: engines older than 23 take none at the start. */
-const sized = (command: readonly string[], { cols, rows }: CommandTerminal): readonly string[] => [
+/**
+ * The size is set before the program starts, unless a resize came first: engines older than 23 take none at the start.
+ * Only the program has the mark of its begin, so that a signal does not end the shell in its place.
+ */
+const sized = (
+  command: readonly string[],
+  { cols, rows }: CommandTerminal,
+  marker: string,
+): readonly string[] => [
   'sh',
   '-c',
-  '[ "$(stty size)" != "0 0" ] || stty cols "$1" rows "$2"; shift 2; exec "$@"',
+  `[ "$(stty size)" != "0 0" ] || stty cols "$1" rows "$2"; export ${BEGUN}="$3"; shift 3; exec "$@"`,
   'berth',
   String(cols),
   String(rows),
+  marker,
   ...command,
 ];
 
