@@ -77,13 +77,20 @@ function nodeList(manager: Manager) {
     return await listed.nodes;
   }
 
+  async function require(nodeId: string): Promise<SwarmNode> {
+    const found = (await list()).find(({ ID }) => ID === nodeId);
+    if (found === undefined) throw new NodeRemoved(`the node ${nodeId} is no longer in the swarm`);
+    return found;
+  }
+
   return {
     list,
     /** Throws `NodeRemoved`. */
-    async require(nodeId: string): Promise<SwarmNode> {
-      const found = (await list()).find(({ ID }) => ID === nodeId);
-      if (found === undefined) throw new NodeRemoved(`the node ${nodeId} is no longer in the swarm`);
-      return found;
+    require,
+    /** Like `require`, from a new list. */
+    requireNow(nodeId: string): Promise<SwarmNode> {
+      listed = null;
+      return require(nodeId);
     },
   };
 }
@@ -158,7 +165,8 @@ function nodeChoice(manager: Manager, nodes: NodeList, toolsImage: string | null
     platformFilter,
     /** Returns a node on which the swarm starts tasks. Throws `RuntimeBusy` when it is away, and `NodeInMaintenance`. */
     async requireReady(nodeId: string): Promise<SwarmNode> {
-      const node = await nodes.require(nodeId);
+      // On a node that was drained a moment ago, the swarm would start nothing, and an update would end programs for it.
+      const node = await nodes.requireNow(nodeId);
       const { State } = node.Status;
       if (State !== 'ready') throw nodeSilent(new Error(`the node ${nodeId} is ${State}`));
       if (acceptsTasks(node)) return node;
