@@ -3,7 +3,8 @@ import path from 'node:path';
 import { searchPath } from '../debian/packages.mjs';
 import { beFirst, daemonsIn, must as mustRun, takeOrders, tell, until } from '../namespaces/inside.mjs';
 import { callEngine, loadImage } from './engine-api.mjs';
-import { BRIDGE, engineOf, MACHINE_LINK, machineAddress, nodesOf, SWARM_PORT } from './nodes.mjs';
+import { joinSwarm, leaveSwarm, makeSwarm, waitForNodes } from './membership.mjs';
+import { BRIDGE, engineOf, MACHINE_LINK, machineAddress, nodesOf } from './nodes.mjs';
 
 // The first process of a cluster's own namespaces: its end is the end of everything in them.
 /** @type {import('./nodes.mjs').Plan} */
@@ -17,8 +18,6 @@ const running = daemonsIn(folder, env);
 /** What engines share: layers of the image, which none of them changes. */
 const LINKED = 'overlay2';
 const COPIED = 'image';
-/** A node that is silent for three of these is lost, and its tasks with it. */
-const HEARTBEAT_NS = 60e9;
 
 /** @param {string} program @param {readonly string[]} args */
 const must = (program, ...args) => mustRun(program, args, env);
@@ -94,44 +93,32 @@ async function startAll() {
   await Promise.all(nodes.map(giveImage));
   await Promise.all(nodes.map(start));
   const [manager, ...workers] = nodes;
-  if (manager) await join(manager, workers);
-}
-
-/** @param {Node} manager @param {readonly Node[]} workers */
-async function join(manager, workers) {
-  const listening = (/** @type {Node} */ { address }) => ({
-    ListenAddr: `${address}:${SWARM_PORT}`,
-    AdvertiseAddr: address,
-    DataPathAddr: address,
-  });
-  const Spec = { Dispatcher: { HeartbeatPeriod: HEARTBEAT_NS } };
-  await callEngine(manager.socket, 'POST', '/swarm/init', { ...listening(manager), Spec });
-  const { JoinTokens } = await callEngine(manager.socket, 'GET', '/swarm');
-  const given = { RemoteAddrs: [`${manager.address}:${SWARM_PORT}`], JoinToken: JoinTokens.Worker };
-  for (const worker of workers)
-    await callEngine(worker.socket, 'POST', '/swarm/join', { ...listening(worker), ...given });
-  await until('every node', async () => {
-    const seen = await callEngine(manager.socket, 'GET', '/nodes');
-    const ready = seen.filter((/** @type {any} */ { Status }) => Status.State === 'ready');
-    return ready.length === nodes.length;
-  });
+  if (manager === undefined) return;
+  await makeSwarm(manager);
+  for (const worker of workers) await joinSwarm(worker, manager);
+  await waitForNodes(manager, nodes.length);
 }
 
 /**
- * For tests of faults: `kill` and `start` of a node's engine, `partition` and `heal` of its cable. A killed one has ended, a
- * started one answers.
+ * For tests of faults: `kill`, `stop` and `start` of a node's engine, `partition` and `heal` of its cable, `leave` its Swarm,
+ * `found` one of its own, `join` that of the first node. A killed or stopped engine has ended, a started one answers.
  * @param {string} act
  * @param {string} name
  */
 async function obey(act, name) {
   const node = nodes.find((each) => each.name === name);
-  if (node === undefined) return false;
+  const [first] = nodes;
+  if (node === undefined || first === undefined) return false;
   /** @type {Record<string, () => Promise<unknown>>} */
   const acts = {
     kill: () => running.end(name),
+    stop: () => running.end(name, 'SIGTERM'),
     start: () => start(node),
     partition: () => must('ip', 'link', 'set', node.link, 'down'),
     heal: () => must('ip', 'link', 'set', node.link, 'up'),
+    leave: () => leaveSwarm(node),
+    found: () => makeSwarm(node),
+    join: () => joinSwarm(node, first),
   };
   const wanted = acts[act];
   if (wanted === undefined) return false;

@@ -38,8 +38,16 @@ export type SwarmCluster = Facts & {
   kill(name: NodeName): Promise<void>;
   /** Does for a killed engine what an administrator has to: docs/swarm.md#after-a-crash-of-a-node. */
   forgetNetworks(name: NodeName): void;
-  /** Starts a killed engine; resolves when it answers. */
+  /** Stops a node's engine as a restart of its machine does. */
+  stop(name: NodeName): Promise<void>;
+  /** Starts an engine that was killed or stopped; resolves when it answers. */
   start(name: NodeName): Promise<void>;
+  /** Lets a node leave its Swarm. The Swarm still lists it. */
+  leave(name: NodeName): Promise<void>;
+  /** Lets a node make a Swarm, as its only manager. */
+  found(name: NodeName): Promise<void>;
+  /** Lets a node join the Swarm of `n1` as a worker. */
+  join(name: NodeName): Promise<void>;
 };
 
 const ENGINE_PORT = 2376;
@@ -63,7 +71,11 @@ export function swarmCluster(): SwarmCluster {
     partition: order('partition'),
     heal: order('heal'),
     kill: order('kill'),
+    stop: order('stop'),
     start: order('start'),
+    leave: order('leave'),
+    found: order('found'),
+    join: order('join'),
     forgetNetworks(name) {
       const { socket = '' } = facts.nodes.find((each) => each.name === name) ?? {};
       rmSync(path.join(path.dirname(socket), 'root', NETWORK_STORE));
