@@ -1,13 +1,15 @@
 import t from 'tap';
 import { eventually, waitForValue } from '../support/patience.ts';
-import { aContainerWithCanary, inside } from '../support/process/fault-scene.ts';
+import { aContainerWithCanary, inside, small } from '../support/process/fault-scene.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
-import { type NodeName, swarmCluster } from '../support/swarm/cluster.ts';
+import { swarmCluster } from '../support/swarm/cluster.ts';
 import { anInstallationIn } from '../support/swarm/installation.ts';
+import { changeNode, isReady } from '../support/swarm/node-changes.ts';
 import { taskContainers } from '../support/swarm/task-containers.ts';
 import { watchTasks } from '../support/swarm/task-witness.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
+const MIB = 1024 * 1024;
 const PATIENT = { patienceMs: 120_000, everyMs: 500 };
 /** Berth makes a node's network again every five minutes. */
 const REPAIRED = { patienceMs: 400_000, everyMs: 2_000 };
@@ -47,17 +49,6 @@ async function cutOff(): Promise<void> {
 const { dbId, node } = await onWorker();
 const url = `/api/containers/${dbId}`;
 const ids = async (): Promise<readonly string[]> => (await taskContainers(cluster, dbId)).map(({ id }) => id);
-type Listed = {
-  readonly ID: string;
-  readonly Version: { readonly Index: number };
-  readonly Spec: object;
-  readonly Description: { readonly Hostname: string };
-  readonly Status: { readonly State: string };
-};
-const isBack = (name: NodeName) => async (): Promise<boolean> =>
-  ((await cluster.engineOf().listNodes()) as Listed[])
-    .filter(({ Status }) => Status.State === 'ready')
-    .some(({ Description }) => Description.Hostname === name);
 
 await t.test(
   'a node cut off for 45 s, and told to stop and start: it runs once, and nothing is lost',
@@ -75,7 +66,7 @@ await t.test(
     await cutOff();
     t.same(await ids(), before, 'it runs on');
     await cluster.heal(node);
-    await waitForValue(isBack(node), Boolean, PATIENT);
+    await waitForValue(() => isReady(cluster.engineOf(), node), Boolean, PATIENT);
     const canary = async (): Promise<unknown> => {
       await call('POST', `${url}/start`);
       return await inside(call, dbId, 'cat canary');
@@ -120,24 +111,47 @@ await t.test(
   },
 );
 
-await t.test('a drained node: its containers stop, and are refused until it is back', async (t) => {
-  const engine = cluster.engineOf();
-  const available = async (Availability: string): Promise<void> => {
-    const listed = (await engine.listNodes()) as Listed[];
-    const found = listed.find(({ Description }) => Description.Hostname === node);
-    const { ID = '', Version, Spec } = found ?? {};
-    await engine.getNode(ID).update({ version: Version?.Index, ...Spec, Availability } as never);
-  };
-  await available('drain');
-  const status = async (): Promise<unknown> => (await call('GET', url)).body['status'];
+const status = async (): Promise<unknown> => (await call('GET', url)).body['status'];
+const change = (memory_mb: number) => call('PATCH', url, { ...small, name: 'changed', memory_mb });
+const memory = async (): Promise<number | undefined> => {
+  const [task] = await taskContainers(cluster, dbId);
+  return (await task?.engine.getContainer(task.id).inspect())?.HostConfig.Memory;
+};
+const becomes = (availability: 'active' | 'pause' | 'drain') =>
+  changeNode(cluster.engineOf(), node, { Availability: availability });
+
+await t.test('a paused node: its container runs on, with the limits that it had', async (t) => {
+  const before = await ids();
+  await becomes('pause');
+  t.match(await change(320), { status: 503, body: { code: 'node_in_maintenance' } });
+  t.same(await ids(), before, 'it was not stopped for it');
+  t.equal(await memory(), small.memory_mb * MIB);
+});
+
+await t.test('a drained node: its containers stop, and start when it is back', async (t) => {
+  await becomes('drain');
   t.equal(await eventually(status, (seen) => seen === 'stopped', PATIENT), 'stopped');
   t.match(await call('POST', `${url}/start`), { status: 503, body: { code: 'node_in_maintenance' } });
+  t.match(await change(384), { status: 200, body: { restarted: false } });
+  t.equal(await status(), 'stopped');
   const { dbId: other } = await aContainerWithCanary(call, 'meanwhile');
   t.not((await taskContainers(cluster, other))[0]?.node, node);
-  await available('active');
-  // Berth asks for the nodes once a second.
+  await becomes('active');
   const start = async (): Promise<number> => (await call('POST', `${url}/start`)).status;
   t.equal(await eventually(start, (seen) => seen === 200, PATIENT), 200);
+  t.equal(await inside(call, dbId, 'cat canary'), 'again\n');
+  t.equal(await memory(), 384 * MIB, 'with the limits that it got meanwhile');
+});
+
+await t.test('a deleted container is restored once its node answers again', async (t) => {
+  t.equal((await call('DELETE', url)).status, 200);
+  await cluster.partition(node);
+  const refused = await call('POST', `${url}/restore`);
+  await cluster.heal(node);
+  t.match(refused, { status: 503, body: { code: 'container_unresponsive' } });
+  const restore = async (): Promise<number> => (await call('POST', `${url}/restore`)).status;
+  t.equal(await eventually(restore, (seen) => seen === 200, PATIENT), 200);
+  t.equal((await call('POST', `${url}/start`)).status, 200);
   t.equal(await inside(call, dbId, 'cat canary'), 'again\n');
 });
 
