@@ -5,6 +5,28 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promi
   return await Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
+/**
+ * Work of which a caller waits at most `ms` for each item. What takes longer goes on; until it ends, that item is passed
+ * over.
+ */
+export function eachWithin<T>(
+  ms: number,
+  keyOf: (item: T) => string,
+  work: (item: T) => Promise<void>,
+): (item: T) => Promise<void> {
+  const underway = new Set<string>();
+  return async (item) => {
+    const key = keyOf(item);
+    if (underway.has(key)) return;
+    underway.add(key);
+    await within(
+      ms,
+      work(item).finally(() => underway.delete(key)),
+      undefined,
+    );
+  };
+}
+
 /** The work's outcome, or the signal's reason when it aborts first: for work that takes no signal. The work goes on. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>();

@@ -10,6 +10,7 @@ import {
 } from '../../../domain/containers/layer/layer-changes.ts';
 import { isOfTheLayer } from '../../../domain/containers/layer/loss-report.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { inTime } from '../../scripts/exec/in-time.ts';
 import { startScript } from '../../scripts/exec/script-process.ts';
 import { DEBIAN, debianPackagesOf } from '../../scripts/insight/debian-packages.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
@@ -20,6 +21,8 @@ import { engineStream } from '../exec/engine-stream.ts';
 const MAX_LISTED = 50_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_PACKAGES = 2000;
+/** For each of the container's own answers; without one the list has no sizes, or no packages. */
+const ANSWER_SECONDS = 20;
 const FOLDER_BITS = 0o040000;
 const KIND_BITS = 0o170000;
 
@@ -147,7 +150,7 @@ async function measured(
       MAX_OUTPUT_BYTES,
     );
     feeding.catch(() => {});
-    return await sizesIn(run.rest());
+    return await inTime(sizesIn(run.rest()), ANSWER_SECONDS, run.end);
   } finally {
     await run.end();
   }
@@ -183,7 +186,7 @@ async function packages(
   if (names.length === 0) return [];
   const run = await startScript(dockerPrograms(calls), id, { script: DEBIAN, args: names });
   try {
-    return await debianPackagesOf(run.rest(), MAX_OUTPUT_BYTES);
+    return await inTime(debianPackagesOf(run.rest(), MAX_OUTPUT_BYTES), ANSWER_SECONDS, run.end);
   } finally {
     await run.end();
   }

@@ -36,7 +36,7 @@ export async function countedBytes(
   }
   return reader.running === null
     ? await countedBeside(calls, instanceId, volume, reader.image)
-    : await diskBytes(dockerPrograms(calls), reader.running.runtimeId, COUNT_SECONDS);
+    : await diskBytes(dockerPrograms(calls), reader.running.runtimeId);
 }
 
 function countedBeside(

@@ -1,8 +1,11 @@
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerLoad } from '../../../ports/containers/inside/container-insight.ts';
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
-import { startScript } from '../../scripts/exec/script-process.ts';
+import { inTime } from '../../scripts/exec/in-time.ts';
+import { type ScriptRun, startScript } from '../../scripts/exec/script-process.ts';
 
+/** Far longer than it takes. */
+const SECONDS = 5;
 /** Closer readings say little about the processor. */
 const MIN_APART_HUNDREDTHS = 20;
 const MAX_APART_HUNDREDTHS = 3_000;
@@ -46,13 +49,18 @@ export async function readLoad(
     args: [controlGroup, earlier === undefined ? 'twice' : 'once'],
   });
   try {
-    const first = figuresIn(await run.line());
-    if (earlier !== undefined && isUseful(earlier, first)) return result(earlier, first);
-    if (earlier !== undefined) return await readLoad(programs, runtimeId, undefined, controlGroup);
-    return result(first, figuresIn(await run.line()));
+    const seen = await inTime(measured(run, earlier), SECONDS, run.end);
+    return seen ?? (await readLoad(programs, runtimeId, undefined, controlGroup));
   } finally {
     await run.finish();
   }
+}
+
+/** null: the earlier reading is of no use. */
+async function measured(run: ScriptRun, earlier: Reading | undefined) {
+  const first = figuresIn(await run.line());
+  if (earlier === undefined) return result(first, figuresIn(await run.line()));
+  return isUseful(earlier, first) ? result(earlier, first) : null;
 }
 
 type Figures = Reading & Omit<ContainerLoad, 'at' | 'cpuMillicores'>;

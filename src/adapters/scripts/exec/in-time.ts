@@ -10,7 +10,7 @@ export async function inTime<T>(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new RuntimeFailure(`a program in the container was silent for ${seconds} s`));
+      reject(new RuntimeFailure(`a program in the container did not answer within ${seconds} s`));
       void end();
     }, seconds * 1000);
   });

@@ -11,7 +11,7 @@ import { endable } from './container-commands.ts';
 import { inTime } from './in-time.ts';
 import { endMarked } from './run-script.ts';
 
-/** A silent program is ended after this time. */
+/** A program that prints nothing is ended after this time, and so is one that has not completed a line. */
 const SILENT_SECONDS = 60;
 /** Time to exit after announcing the end. */
 const FINISH_SECONDS = 5;
@@ -21,7 +21,7 @@ const MAX_ERROR_BYTES = 8192;
 
 /** A running script of Berth's in a container. Its output is untrusted: the user can replace its tools. */
 export type ScriptRun = {
-  /** The next output line, null at the end. Throws when none comes within `seconds`, if given. */
+  /** The next output line, null at the end. Throws when it is not complete within `seconds`, 60 by default. */
   line(seconds?: number | null): Promise<string | null>;
   /** As `line`, of a script that changes something. Throws `OutcomeUnknown` without a line or a complaint. */
   outcome(seconds: number): Promise<string | null>;
@@ -70,10 +70,10 @@ export async function startScript(
     left = null;
     return taken;
   };
-  const line = async (seconds?: number | null): Promise<string | null> => {
+  const wholeLine = async (): Promise<string | null> => {
     let text = Buffer.alloc(0);
     for (let end = -1; end < 0; end = text.indexOf('\n')) {
-      const chunk = await next(seconds);
+      const chunk = await next(null);
       if (chunk === null || text.length > MAX_LINE_BYTES) return null;
       text = Buffer.concat([text, chunk]);
     }
@@ -81,6 +81,8 @@ export async function startScript(
     left = text.subarray(end + 1);
     return text.subarray(0, end).toString();
   };
+  const line = (seconds: number | null = SILENT_SECONDS): Promise<string | null> =>
+    inTime(wholeLine(), seconds, ending.end);
   return {
     line,
     async outcome(seconds) {

@@ -1,5 +1,9 @@
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
-import { startScript } from '../exec/script-process.ts';
+import { inTime } from '../exec/in-time.ts';
+import { type ScriptRun, startScript } from '../exec/script-process.ts';
+
+/** Far longer than it takes; the engine's own figures serve as well. */
+const SECONDS = 5;
 
 type Starts = Pick<ContainerPrograms, 'start'>;
 
@@ -26,7 +30,7 @@ sample; sleep 0.25 || sleep 1; sample
 export async function cpuSeenInside(programs: Starts, id: string): Promise<number | null> {
   const run = await startScript(programs, id, { script: CPU, args: [] });
   try {
-    const [before, after] = [figures(await run.line()), figures(await run.line())];
+    const [before, after] = await inTime(twoFigures(run), SECONDS, run.end);
     await run.finish();
     const used = (after[0] - before[0]) / ((after[1] - before[1]) * 10);
     return Number.isFinite(used) && used >= 0 ? Math.round(used) : null;
@@ -34,6 +38,8 @@ export async function cpuSeenInside(programs: Starts, id: string): Promise<numbe
     await run.end();
   }
 }
+
+const twoFigures = async (run: ScriptRun) => [figures(await run.line()), figures(await run.line())] as const;
 
 function figures(line: string | null): readonly [microseconds: number, hundredths: number] {
   const [used = Number.NaN, up = Number.NaN] = (line ?? '').split(' ').map(Number);

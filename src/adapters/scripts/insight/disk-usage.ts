@@ -6,6 +6,8 @@ import { startScript } from '../exec/script-process.ts';
 const FRESH_MS = 30_000;
 const WAIT_MS = 1_500;
 const MAX_KNOWN = 1000;
+/** A slower measurement is unknown until the next one. */
+const COUNT_SECONDS = 20;
 
 type Starts = Pick<ContainerPrograms, 'start'>;
 
@@ -39,11 +41,12 @@ export function diskReader(programs: Starts): (id: string) => Promise<number | n
   };
 }
 
-/** Measures now; null when the container's tools print no number. Throws when they take too long. */
-export async function diskBytes(programs: Starts, id: string, seconds?: number): Promise<number | null> {
+/** Measures now; null when the container's tools print no number in 20 s. */
+export async function diskBytes(programs: Starts, id: string): Promise<number | null> {
   const run = await startScript(programs, id, { script: DISK, args: ['/workspace'] });
   try {
-    const kib = Number(await run.line(seconds));
+    const line = await run.line(COUNT_SECONDS).catch(() => null);
+    const kib = line === null || line === '' ? Number.NaN : Number(line);
     await run.finish();
     return Number.isSafeInteger(kib * 1024) ? kib * 1024 : null;
   } finally {

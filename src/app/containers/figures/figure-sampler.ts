@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { eachWithin } from '../../../concurrency/timeout.ts';
 import { type Figures, withMeasured } from '../../../domain/containers/figures/figures.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import {
@@ -15,6 +16,8 @@ const MAX_CONTAINERS = 2_000;
 /** How long a container is measured after the last request for its figures. */
 const FOLLOWED_MS = 900_000;
 const AT_A_TIME = 8;
+/** A pass does not wait longer for a container, whose own shell measures it and may never answer. */
+const LATE_MS = 2_000;
 
 export type SamplerDeps = {
   readonly insight: Pick<ContainerInsight, 'load'>;
@@ -48,6 +51,8 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
     }
   }
 
+  const measureInTime = eachWithin(LATE_MS, (dbId: string) => dbId, measure);
+
   return {
     /** The figures of a running container, null before the first measurement; it is measured from now on. */
     follow(dbId: string, handle: RuntimeHandle): Figures | null {
@@ -57,11 +62,11 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
       return figures;
     },
     /** Measures these followed containers once, now. */
-    measureNow: (dbIds: readonly string[]): Promise<void> => forEachAtMost(AT_A_TIME, dbIds, measure),
+    measureNow: (dbIds: readonly string[]): Promise<void> => forEachAtMost(AT_A_TIME, dbIds, measureInTime),
     /** Measures all followed containers; for a timer. */
     async sample(): Promise<void> {
       for (const [dbId, one] of followed.entries()) if (isStale(one)) followed.delete(dbId);
-      await forEachAtMost(AT_A_TIME, [...followed.keys()], measure);
+      await forEachAtMost(AT_A_TIME, [...followed.keys()], measureInTime);
     },
   };
 }

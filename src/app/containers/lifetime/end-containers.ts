@@ -1,4 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { eachWithin } from '../../../concurrency/timeout.ts';
 import { BUSY_MILLICORES } from '../../../domain/containers/lifetime/activity.ts';
 import { endReason, warningWords } from '../../../domain/containers/lifetime/explain-lifetime.ts';
 import {
@@ -23,6 +24,8 @@ import type { Prepare } from '../operations/begin-operation.ts';
 /** The first warning, and a pass more. */
 const AHEAD_SECONDS = 310;
 const AT_A_TIME = 4;
+/** A pass does not wait longer for a container, whose own shell measures it and may never answer. */
+const LATE_MS = 5_000;
 
 export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'> & {
   readonly insight: Pick<ContainerInsight, 'load'>;
@@ -34,15 +37,21 @@ export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations
  * Warns about containers that end soon, and stops or deletes those whose time has come. Each process does this; the
  * row's lock and the operation let one of them act. Repeats what a killed process left.
  */
-export const endContainers = (deps: EndingDeps) => async (): Promise<void> => {
-  const due = await deps.storage.repositories.lifetimes.listEnding(AHEAD_SECONDS);
-  await forEachAtMost(AT_A_TIME, due, (living) =>
-    act(deps, living).catch((err: unknown) => {
-      const { dbId } = living.container;
-      if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err, dbId }, 'could not end a container');
-    }),
+export function endContainers(deps: EndingDeps): () => Promise<void> {
+  const actInTime = eachWithin(
+    LATE_MS,
+    ({ container }: LivingContainer) => container.dbId,
+    (living) =>
+      act(deps, living).catch((err: unknown) => {
+        const { dbId } = living.container;
+        if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err, dbId }, 'could not end a container');
+      }),
   );
-};
+  return async () => {
+    const due = await deps.storage.repositories.lifetimes.listEnding(AHEAD_SECONDS);
+    await forEachAtMost(AT_A_TIME, due, actInTime);
+  };
+}
 
 const stepOf = ({ container, warned, now }: LivingContainer): LifetimeStep =>
   nextLifetimeStep(container, warned, now);

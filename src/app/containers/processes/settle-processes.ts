@@ -1,5 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
-import { within } from '../../../concurrency/timeout.ts';
+import { eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
   type ContainerProcess,
@@ -53,14 +53,12 @@ async function settledOne(
  * container's own shell lists its processes, and may never answer.
  */
 export function settleAll(deps: ProcessDeps): () => Promise<void> {
-  const underway = new Set<string>();
   const store = storeOutputs(deps);
-  const settleInTime = async (dbId: string): Promise<void> => {
-    if (underway.has(dbId)) return;
-    underway.add(dbId);
-    const settling = settleContainer(deps, dbId).finally(() => underway.delete(dbId));
-    await within(LATE_MS, settling, undefined);
-  };
+  const settleInTime = eachWithin(
+    LATE_MS,
+    (dbId: string) => dbId,
+    (dbId) => settleContainer(deps, dbId),
+  );
   return async () => {
     const { processes } = deps.storage.repositories;
     const ofOwners = Map.groupBy(await processes.busyContainers(), ({ ownerId }) => ownerId);

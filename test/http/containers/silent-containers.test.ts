@@ -1,0 +1,88 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { anAdmin, aPerson, aService, as, small } from '../../support/service/service.ts';
+import { standingTime } from '../../support/time.ts';
+
+/** More than a pass measures at a time. */
+const SILENT = 9;
+const MOST_SECONDS = 120;
+
+/** Eve's containers, whose shells never answer, and then Ada's. */
+async function aSilentScene(adas: object) {
+  const runtime = memoryRuntime();
+  const silent = new Set<string>();
+  const volumes = new Set<string>();
+  const never = new Promise<never>(() => {});
+  const { usedBytes } = runtime;
+  runtime.usedBytes = (volume, reader) => (volumes.has(volume) ? never : usedBytes(volume, reader));
+  const figures = { at: new Date(), cpuMillicores: 0, memoryBytes: 1, pids: 1, memoryKills: 0 };
+  const load = ({ runtimeId }: { readonly runtimeId: string }) =>
+    silent.has(runtimeId) ? never : Promise.resolve(figures);
+  const service = await aService({ runtime, insight: { ...memoryAccess(runtime).insight, load } });
+  const root = as(service, await anAdmin(service));
+  await root('PATCH', '/api/admin/tiers/free', { max_containers: SILENT });
+  const eve = as(service, await aPerson(service, 'eve'));
+  const made = Array.from({ length: SILENT }, (_, at) =>
+    eve('POST', '/api/containers', { name: `dev-${at}`, ...small, idle_seconds: 60 }),
+  );
+  const ofEve = (await Promise.all(made)).map((answer) => answer.json());
+  const ada = as(service, await aPerson(service, 'ada'));
+  const box = (await ada('POST', '/api/containers', { name: 'dev', ...small, ...adas })).json();
+  for (const { id, volume } of ofEve) {
+    silent.add(id);
+    volumes.add(volume.name);
+  }
+  return { service, runtime, eve, ada, box, ofEve };
+}
+
+/** Whether the pass ends in time. */
+async function endsInTime(
+  time: ReturnType<typeof standingTime>,
+  pass: () => Promise<void>,
+): Promise<boolean> {
+  let hasEnded = false;
+  void pass().then(() => {
+    hasEnded = true;
+  });
+  for (let left = MOST_SECONDS; left > 0 && !hasEnded; left -= 1) {
+    await turn();
+    time.pass(1_000);
+    await turn();
+  }
+  return hasEnded;
+}
+
+t.test('containers that never answer delay the end of no other', async (t) => {
+  const { service, ada, box } = await aSilentScene({ ttl_seconds: 600 });
+  const time = standingTime(t);
+  for (const seconds of [300, 300, 60]) {
+    service.clock.advance(seconds * 1_000);
+    t.ok(await endsInTime(time, service.endContainers));
+  }
+  t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { status: 'stopped' });
+});
+
+t.test('containers that never answer delay the figures of no other', async (t) => {
+  const { service, eve, ada, box, ofEve } = await aSilentScene({});
+  const figuresOf = (call: typeof ada, ids: readonly string[]) =>
+    call('GET', `/api/figures?ids=${ids.join(',')}`);
+  const time = standingTime(t);
+  await figuresOf(
+    eve,
+    ofEve.map(({ db_id }) => db_id),
+  );
+  await figuresOf(ada, [box.db_id]);
+  t.ok(await endsInTime(time, service.sampleFigures));
+  t.match((await figuresOf(ada, [box.db_id])).json(), { figures: [{ cpu_millicores: 0, memory_bytes: 1 }] });
+});
+
+t.test('containers that never answer delay the disk measurement of no other', async (t) => {
+  const { service, runtime, ada, box } = await aSilentScene({});
+  runtime.usedBytes = (
+    (usedBytes) => async (volume, reader) =>
+      volume === box.volume.name ? 5 * 1_048_576 : await usedBytes(volume, reader)
+  )(runtime.usedBytes);
+  t.ok(await endsInTime(standingTime(t), service.measureDisks));
+  t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { volume: { used_mb: 5 } });
+});
