@@ -22,7 +22,16 @@ import {
   stoppedForSpace,
   volumeSpace,
 } from '../../web/src/lib/format/disk-space.ts';
-import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/src/lib/format/format.ts';
+import {
+  ago,
+  bytes,
+  clockTime,
+  cpu,
+  diskUse,
+  memory,
+  plural,
+  within,
+} from '../../web/src/lib/format/format.ts';
 import { presets } from '../../web/src/lib/format/resource-sizes.ts';
 import { limitLines } from '../../web/src/lib/format/use-limits.ts';
 import { requireWholeNumbers, wholeNumber } from '../../web/src/lib/format/whole-number.ts';
@@ -262,6 +271,17 @@ t.test('numbers and times are readable', async (t) => {
     times.map((time) => ago(time, now)),
     ['just now', '5 min ago', '2 h ago', '3 d ago'],
   );
+  const inSeconds = (seconds: number): string =>
+    within(new Date(now.getTime() + seconds * 1000).toISOString(), now);
+  t.same([20, 60, 3569, 3599, 3600, 46_800, 86_399].map(inSeconds), [
+    'within a minute',
+    'in 1 min',
+    'in 59 min',
+    'in 1 h',
+    'in 1 h',
+    'in 13 h',
+    'in 1 d',
+  ]);
 });
 
 t.test('the loss of a recreate is summed up in a few lines', async (t) => {

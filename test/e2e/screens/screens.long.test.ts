@@ -43,6 +43,8 @@ async function take(
   const wrong: string[] = [];
   for (const { form, theme } of forms) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    // Before the checks, which take seconds: a countdown goes on meanwhile.
+    if (form !== null) await photograph(page, path.join(FOLDER, `${name}-${form}.png`));
     const rules = theme === 'dark' ? { runOnly: OF_COLOURS } : {};
     const found = UNCHECKED || isOfLibrary ? [] : await violationsOf(page, rules);
     wrong.push(...found.map((one) => `${theme}: ${one}`));
@@ -50,7 +52,6 @@ async function take(
     const width = page.viewportSize()?.width ?? 0;
     if (!isOfLibrary && Number(await page.evaluate('document.documentElement.scrollWidth')) > width)
       wrong.push(`${theme}: the page is wider than the window`);
-    if (form !== null) await photograph(page, path.join(FOLDER, `${name}-${form}.png`));
   }
   return wrong;
 }

@@ -16,7 +16,7 @@ const RAES_KEY =
 
 /**
  * `ada` has containers in many states, `bob` joins her terminal, `eve` has nothing, `mia` has a second factor, `lou` a
- * passcode, `rae` an SSH key, `old` signed in long ago, `kim` only when her scenes begin, `root` is the administrator.
+ * passcode, `rae` an SSH key, `old` signed in long ago, `kim` signs in for each of her pages, `root` is the administrator.
  */
 export const PEOPLE = ['ada', 'bob', 'eve', 'mia', 'lou', 'rae', 'old', 'kim', 'root'] as const;
 export type Who = (typeof PEOPLE)[number];
@@ -156,7 +156,10 @@ async function secondFactor(call: Call): Promise<void> {
   await done(call('POST', '/api/me/mfa/confirm', { code }));
 }
 
-/** One context for each user and size: a refresh token opens no second one. Whoever is signed out always has a new one. */
+/** They have a new context for each page: signed out, or signed in recently enough for what needs a confirmation. */
+const ANEW: readonly (Who | 'nobody')[] = ['nobody', 'kim'];
+
+/** One context for each user and size: a refresh token opens no second one. */
 function pages(t: Test, browser: Browser, address: string): Pick<World, 'open' | 'closePages'> {
   const contexts = new Map<string, Promise<BrowserContext>>();
   const make = async (who: Who | 'nobody', size: Size): Promise<BrowserContext> => {
@@ -175,7 +178,7 @@ function pages(t: Test, browser: Browser, address: string): Pick<World, 'open' |
     for (const [key, made] of contexts) {
       const context = await made;
       await context.setOffline(false);
-      if (!key.startsWith('nobody')) for (const page of context.pages()) await page.close();
+      if (!ANEW.some((who) => key.startsWith(who))) for (const page of context.pages()) await page.close();
       else {
         contexts.delete(key);
         await context.close();

@@ -58,7 +58,10 @@ export async function openShop(page: Page): Promise<void> {
   await typeUntilAnswered(page, 'echo "=$((6*7))="', /^=42=$/);
   await typeLine(page, 'cd ~/shop; clear');
   await waitForLine(page, /^\S+shop# *$/);
-  await typeLine(page, 'git log --oneline --graph --color\nls --color -l');
+  await typeLine(page, 'git log --oneline --graph --color');
+  await waitForLine(page, / Start the shop$/);
+  await waitForLine(page, /^\S+shop# *$/);
+  await typeLine(page, 'ls --color -l');
   await waitForLine(page, /^-rw/);
 }
 

@@ -149,7 +149,7 @@ const byStatus = (error: BerthError, waitSeconds: number | null): Explanation =>
   if (error.status >= 500) {
     return {
       title,
-      next: 'Try again. If this keeps happening, ask your administrator to check the server log.',
+      next: 'Try again. If this keeps happening, an administrator can find the cause in the server log.',
     };
   }
   return { title, next: 'Check what you entered and try again.' };

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { Spinner } from './button.tsx';
 import { LoadProblem } from './problem.tsx';
 
 type SectionProps = {
@@ -28,7 +29,14 @@ export function Section({ title, lead, action, children }: SectionProps) {
 }
 
 export function Loading() {
-  return <div class="items waiting" role="status" aria-label="Loading" />;
+  return (
+    <div class="items waiting" role="status">
+      <span class="late">
+        <Spinner />
+        Loading…
+      </span>
+    </div>
+  );
 }
 
 type LoadedProps<T> = {

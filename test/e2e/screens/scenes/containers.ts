@@ -127,7 +127,7 @@ export const CONTAINERS: readonly Scene[] = [
     steps: dialogOf('web-api', 'Settings…', async (page) => {
       await page.getByRole('dialog').getByText('Largest').click();
       await seeing(page, /outside \/workspace|would be lost/);
-      await page.locator('.losses ul, .losses p').first().waitFor();
+      await seeing(page, /Nothing was installed|would be lost/);
     }),
   },
   { name: 'stop', ...AT_THE_LIST, steps: dialogOf('web-api', 'Stop…') },

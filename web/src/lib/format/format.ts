@@ -35,7 +35,11 @@ export function ago(iso: string, now: Date): string {
 /** How soon, coarsely: `within a minute`, `in 5 min`, `in 3 h`. */
 export function within(iso: string, now: Date): string {
   const seconds = (new Date(iso).getTime() - now.getTime()) / 1000;
-  const step = STEPS.find(([size]) => seconds >= size);
+  // So that 59.9 minutes are an hour, not 60 minutes.
+  const step = STEPS.find(([size], at) => {
+    const [finer] = STEPS[at + 1] ?? [1];
+    return Math.round(seconds / finer) * finer >= size;
+  });
   return step === undefined ? 'within a minute' : `in ${Math.round(seconds / step[0])} ${step[1]}`;
 }
 

@@ -11,7 +11,7 @@ export function useFormFocus(reason: unknown): RefObject<HTMLFormElement | null>
   useLayoutEffect(() => {
     if (reason === null) return;
     const find = (selector: string) => form.current?.querySelector<HTMLInputElement>(selector);
-    const field = find('[aria-invalid=true]') ?? find('[name=password], [name=code]');
+    const field = find('[aria-invalid=true]') ?? find('[name=password], [name$=code]');
     field?.focus();
     field?.select();
   }, [reason]);

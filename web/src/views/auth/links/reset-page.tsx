@@ -44,13 +44,13 @@ function Reset(reset: ResetProps) {
 const WORDS = {
   password: {
     title: 'Choose a password',
-    lead: 'You are signed out everywhere else, and your API tokens end.',
+    lead: 'This signs you out everywhere else and revokes your API tokens.',
     hint: 'At least 8 characters. A few unrelated words make a good password.',
     action: 'Set password',
   },
   second_factor: {
     title: 'Remove the second factor',
-    lead: 'This removes your authenticator app, recovery codes and passkeys. You are signed out everywhere else, and your API tokens end.',
+    lead: 'This removes your authenticator app, recovery codes and passkeys, signs you out everywhere else, and revokes your API tokens.',
     hint: 'Your current password.',
     action: 'Remove',
   },

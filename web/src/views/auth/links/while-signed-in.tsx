@@ -25,8 +25,8 @@ export function LinkWhileSignedIn({ link, next = '/' }: Props) {
   return (
     <Page title="Sign out first">
       <p>
-        You are signed in{now.kind === 'signed_in' && ` as ${now.user.username}`}. This link is for signing
-        in, so sign out to use it.
+        You are signed in{now.kind === 'signed_in' && ` as ${now.user.username}`}. This link works only while
+        you are signed out.
       </p>
       <div class="section-actions">
         <Button kind="primary" icon="leave" onClick={() => void signOut().catch(toastFailure)}>

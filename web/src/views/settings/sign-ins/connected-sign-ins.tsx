@@ -72,7 +72,7 @@ export function ConnectedSignIns() {
           onDone={() => void list.reload()}
           onClose={() => setRemoved(null)}
         >
-          <p>It no longer opens your account, and your other sessions end.</p>
+          <p>You can no longer sign in with it, and your other sessions end.</p>
         </Removal>
       )}
     </Section>

@@ -51,7 +51,7 @@ function LeftByReset() {
     <SignInsPage>
       <Credentials
         of={list}
-        lead="The reset ended all other sessions, but not these. If somebody else was in your account, remove what you do not recognize."
+        lead="The reset ended all other sessions and your API tokens, but not these. If somebody else was in your account, remove what you do not recognize."
       />
       <div class="section-actions">
         <Button kind="primary" onClick={() => navigate('/', { replace: true })}>
@@ -131,7 +131,7 @@ const PLURAL = {
 
 const CONSEQUENCE = {
   Passkey: 'It no longer signs in to your account, and your other sessions end.',
-  'Connected sign-in': 'It no longer opens your account, and your other sessions end.',
+  'Connected sign-in': 'You can no longer sign in with it, and your other sessions end.',
   'SSH key': 'It no longer opens your containers.',
   'API token': 'Programs that use it, or a token made from it, are refused from now on.',
   'Share link': 'Everybody who came by this link leaves the terminal.',
