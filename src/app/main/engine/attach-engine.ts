@@ -39,6 +39,9 @@ export type AttachOptions = {
 
 export const NOT_KNOWN = { status: 'ready', detail: 'waiting for the engine' } as const;
 
+/** What needs an engine, while none can be used. */
+export const WAITING = { status: 'degraded', detail: 'waiting for the engine', reason: 'waiting' } as const;
+
 const DONE = { background: Promise.resolve() };
 
 /**
@@ -108,8 +111,8 @@ export async function attach(
 
 function withoutEngine(parts: Parts, mend: string): void {
   parts.engine = { status: 'degraded', detail: 'no container engine', reason: 'missing', mend };
-  parts.image = { status: 'degraded', detail: 'waiting for the engine', reason: 'waiting' };
-  parts.disk = parts.image;
+  parts.image = WAITING;
+  parts.disk = WAITING;
   parts.resources = NOT_KNOWN;
 }
 

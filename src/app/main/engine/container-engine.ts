@@ -3,7 +3,7 @@ import { repeat } from '../../../concurrency/repeat.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { type Parts, PREPARING } from '../health/readiness.ts';
 import type { SparingLog } from '../process/sparing-log.ts';
-import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
+import { type AttachOptions, attach, NOT_KNOWN, WAITING } from './attach-engine.ts';
 import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_TESTED } from './isolation-check.ts';
@@ -65,6 +65,7 @@ export async function useEngine(
       signal.throwIfAborted();
       searchLog.error({ err: error }, 'engine is not usable');
       parts.engine = NOT_USABLE;
+      parts.image = WAITING;
     }
     if (parts.engine.status === 'ready') {
       unwatch = slot.runtime.watch(setUp.onHint);
