@@ -5,8 +5,8 @@ export interface InstallationRepository {
   swarmId(): Promise<string | null>;
   /** Records the Swarm if none is recorded. Returns the id of the recorded one. */
   recordSwarm(id: string): Promise<string>;
-  /** Records another Swarm, for an administrator who goes on without the containers of the present one. */
-  changeSwarm(id: string): Promise<void>;
+  /** Records another Swarm, or none, for an administrator who goes on without the containers of the present one. */
+  changeSwarm(id: string | null): Promise<void>;
   /** Whether there is no administrator yet. */
   setupRequired(): Promise<boolean>;
   /** Replaces the one-time code's SHA-256; does nothing once there is an administrator. */

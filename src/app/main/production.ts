@@ -21,10 +21,10 @@ import { embeddedUrl } from './database/embedded-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 import { openBus } from './database/open-bus.ts';
 import { NODE } from './engine/attach-engine.ts';
-import { type EngineInUse, useEngine } from './engine/container-engine.ts';
+import { type EngineInUse, type EngineSetUp, useEngine } from './engine/container-engine.ts';
 import { findEngine } from './engine/find-engine.ts';
 import { useCluster } from './engine/use-cluster.ts';
-import { type SwarmSetUp, useSwarm } from './engine/use-swarm.ts';
+import { useSwarm } from './engine/use-swarm.ts';
 import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
 import { type Keys, loadKeys, rotate } from './keys/keys.ts';
@@ -169,7 +169,7 @@ async function portsOf(
 }
 
 /** Connects the ports to the engine that was opened. */
-type UseEngine = (setUp: SwarmSetUp) => Promise<EngineInUse>;
+type UseEngine = (setUp: EngineSetUp) => Promise<EngineInUse>;
 
 /** Until the engine is used, it alone is stopped. */
 async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<UseEngine> {

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { memoryStorage } from '../../../src/adapters/memory/storage.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useCluster } from '../../../src/app/main/engine/use-cluster.ts';
 import { aSpec } from '../../support/engine/container.ts';
@@ -23,9 +24,15 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   });
   if ('faults' in read) throw new Error(read.faults.join());
   const said: string[] = [];
-  const say = (...received: readonly unknown[]): void => void said.push(String(received.at(-1)));
+  const faults: string[] = [];
+  const say = (...received: readonly unknown[]): void => {
+    said.push(String(received.at(-1)));
+    faults.push(String((received[0] as { readonly err?: unknown }).err));
+  };
   let stop = async (): Promise<void> => {};
   let hints = 0;
+  const { installation } = memoryStorage({ now: () => new Date() }).repositories;
+  await installation.changeSwarm('a-swarm');
   cluster.refuseNext('list', 'pods', { status: 503, reason: 'ServiceUnavailable', message: 'starting' });
   const { parts, runtime } = await useCluster(
     (given) => {
@@ -42,12 +49,15 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
       onHint: () => {
         hints += 1;
       },
+      installation,
       againMs: 10,
     },
   );
   t.teardown(() => stop());
   t.match(parts.engine, { status: 'degraded', reason: 'unusable', mend: /see the log/ });
   t.match(said, ['the cluster is not usable']);
+  t.match(faults, [/the containers are in the Swarm a-swarm: set BERTH_ENGINE=swarm/]);
+  await installation.changeSwarm(null);
   const forbidden = { status: 403, reason: 'Forbidden', message: notAllowed('list', 'pods') };
   // Long enough to be seen.
   for (let n = 0; n < 50; n += 1) cluster.refuseNext('list', 'pods', forbidden);

@@ -177,6 +177,8 @@ export async function installationRepositoryContract(name: string, storage: Stor
     await installation.changeSwarm('three');
     t.equal(await installation.recordSwarm('four'), 'three');
     t.equal(await installation.swarmId(), 'three');
+    await installation.changeSwarm(null);
+    t.equal(await installation.swarmId(), null);
     t.equal(await installation.setupRequired(), true);
     t.equal(await installation.spendSetupCode(hashOf('none yet')), false);
     const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];

@@ -7,8 +7,11 @@ import { missingDatabase, withDatabaseInUse } from './command-database.ts';
 
 const EX_USAGE = 64;
 
+/** In place of an id: no Swarm, so that another kind of engine can be used. */
+const NONE = 'none';
+
 /**
- * Records another Swarm as the one of the installation. The containers of the present one stay there, and no process
+ * Records another Swarm as the one of the installation, or none. The containers of the present one stay there, and no process
  * looks for them any more. Refuses while the service runs: its processes use the Swarm that they found at their start.
  */
 export async function changeSwarm(config: Config, id: string | undefined): Promise<Outcome> {
@@ -26,15 +29,18 @@ export async function changeSwarm(config: Config, id: string | undefined): Promi
         return { code: 1, says: 'Berth is running on this database: stop all its processes first' };
       const installation = postgresInstallation(db);
       const before = await installation.swarmId();
-      await installation.changeSwarm(id);
-      return { code: 0, says: changed(before, id) };
+      const now = id === NONE ? null : id;
+      await installation.changeSwarm(now);
+      return { code: 0, says: changed(before, now) };
     } finally {
       await db.destroy();
     }
   });
 }
 
-const changed = (before: string | null, now: string): string =>
-  before === null || before === now
-    ? `Berth uses the Swarm ${now} from its next start.`
-    : `Berth uses the Swarm ${now} from its next start. The containers of the Swarm ${before} stay there.`;
+function changed(before: string | null, now: string | null): string {
+  const next =
+    now === null ? 'No Swarm is recorded any more.' : `Berth uses the Swarm ${now} from its next start.`;
+  const left = before === null || before === now ? '' : ` The containers of the Swarm ${before} stay there.`;
+  return `${next}${left}`;
+}

@@ -8,6 +8,7 @@ import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
+import { requireNoSwarm, type SwarmRecord } from './swarm-record.ts';
 
 const SEARCH_AGAIN_MS = 5_000;
 const SPACE_EVERY_MS = 30_000;
@@ -26,6 +27,7 @@ export type FoundEngine = {
 export type EngineSetUp = AttachOptions & {
   /** Called when an engine becomes usable, and when something in it may have changed. */
   readonly onHint: () => void;
+  readonly installation: SwarmRecord;
 };
 
 export type EngineInUse = EngineParts & { readonly parts: Parts };
@@ -60,6 +62,7 @@ export async function useEngine(
 
   const bringUp = async (): Promise<void> => {
     try {
+      if (engine.kind !== 'none') await requireNoSwarm(setUp.installation);
       preparing = (await attach(engine, setUp, slot, parts, isolation.begin)).background;
     } catch (error) {
       signal.throwIfAborted();

@@ -6,6 +6,15 @@ import type { InstallationRepository } from '../../../ports/installation-reposit
 /** The Swarm of an installation, the same for all its processes. */
 export type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'recordSwarm'>;
 
+/** Throws when the containers are in a Swarm: another kind of engine lacks them. */
+export async function requireNoSwarm(installation: SwarmRecord): Promise<void> {
+  const id = await installation.swarmId();
+  if (id !== null)
+    throw new Error(
+      `the containers are in the Swarm ${id}: set BERTH_ENGINE=swarm, with its other settings, or give them up by: berth use-swarm --id none`,
+    );
+}
+
 /**
  * The ids of the Swarms that may have the containers. Older versions recorded them in the data folder alone. Empty before
  * the first use: any Swarm will do.

@@ -19,6 +19,7 @@ import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
+import { requireNoSwarm } from './swarm-record.ts';
 
 const RULES_EVERY_MS = 30_000;
 
@@ -66,12 +67,13 @@ export async function useCluster(
 }
 
 async function attach(
-  { config, instanceId, baseImage, metrics, log }: EngineSetUp,
+  { config, instanceId, installation, baseImage, metrics, log }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
 ): Promise<ApiClient> {
   const other = await otherCluster(config.dataDir, 'kubernetes');
   if (other !== null) throw new Error(other);
+  await requireNoSwarm(installation);
   const client = apiClient(await clusterAccess(config.cluster));
   const namespace = namespaceOf(client);
   await namespace.ping();

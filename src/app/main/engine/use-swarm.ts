@@ -19,7 +19,7 @@ import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
-import { ownSwarmIds, recordSwarm, type SwarmRecord } from './swarm-record.ts';
+import { ownSwarmIds, recordSwarm } from './swarm-record.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -27,15 +27,13 @@ const HEALTH_EVERY_MS = 30_000;
 /** Detects a lost quorum or another Swarm, and bounds the time of a switch. */
 const MANAGER_EVERY_MS = 5_000;
 
-export type SwarmSetUp = EngineSetUp & { readonly installation: SwarmRecord };
-
 /**
  * Connects the ports to a Docker swarm. Until its manager answers they refuse, and the connection is tried again every
  * few seconds. Throws when the signal comes first. `stopWith` receives the function that ends the work; containers run on.
  */
 export async function useSwarm(
   stopWith: (stop: () => Promise<void>) => void,
-  setUp: SwarmSetUp & { readonly againMs?: number },
+  setUp: EngineSetUp & { readonly againMs?: number },
 ): Promise<EngineInUse & Pick<EngineSlot, 'describe'>> {
   const { log, signal, againMs } = setUp;
   const slot = engineSlot(SWARM_CAPABILITIES);
@@ -82,7 +80,7 @@ export async function useSwarm(
  * the next one if that fails.
  */
 function swarmManagers(
-  setUp: SwarmSetUp,
+  setUp: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
   isolation: ReturnType<typeof startIsolationUpkeep>,
@@ -137,7 +135,7 @@ function swarmManagers(
 type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
 
 async function attach(
-  { config, instanceId, installation, baseImage, metrics, log, signal }: SwarmSetUp,
+  { config, instanceId, installation, baseImage, metrics, log, signal }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
   last: { readonly beginAt: string | null; readonly swarmId: string | null },
