@@ -1,26 +1,44 @@
 import type { Duplex } from 'node:stream';
 
+/** Something that ends once, and those who wait for that. */
+export class Ending {
+  readonly #atEnd = new Set<() => void>();
+  #isOver = false;
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const then of this.#atEnd) then();
+    this.#atEnd.clear();
+  }
+
+  /** Calls `then` at the end, or now if that has come, unless the result is called before. */
+  whenOver(then: () => void): () => void {
+    if (this.#isOver) then();
+    else this.#atEnd.add(then);
+    return () => this.#atEnd.delete(then);
+  }
+}
+
 /** The byte stream below an SSH connection, as all its channels share it. */
 export class Carrier {
-  readonly closed: Promise<void>;
   readonly #socket: Duplex;
-  readonly #atEnd = new Set<() => void>();
-  #isClosed = false;
+  readonly #ending = new Ending();
   #bytes = 0;
   #drained: Promise<void> | null = null;
-  #close = (): void => {};
 
   constructor(socket: Duplex) {
     this.#socket = socket;
-    this.closed = new Promise((resolve) => {
-      this.#close = resolve;
-    });
     if (socket.destroyed) this.close();
     else socket.once('close', () => this.close());
   }
 
   get isClosed(): boolean {
-    return this.#isClosed;
+    return this.#ending.isOver;
   }
 
   /** What its channels have carried. */
@@ -30,18 +48,12 @@ export class Carrier {
 
   /** From now on its channels send nothing. */
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#close();
-    for (const end of this.#atEnd) end();
-    this.#atEnd.clear();
+    this.#ending.end();
   }
 
   /** Calls `end` when it closes, unless the result is called before. */
   atEnd(end: () => void): () => void {
-    if (this.#isClosed) end();
-    else this.#atEnd.add(end);
-    return () => this.#atEnd.delete(end);
+    return this.#ending.whenOver(end);
   }
 
   count(bytes: number): void {
@@ -50,14 +62,21 @@ export class Carrier {
 
   /** Resolves when the client's end has received enough of what was sent, and at the end. */
   room(): Promise<void> {
-    if (this.#isClosed || !this.#socket.writableNeedDrain) return Promise.resolve();
+    if (this.isClosed || !this.#socket.writableNeedDrain) return Promise.resolve();
     this.#drained ??= this.#nextDrain();
     return this.#drained;
   }
 
-  async #nextDrain(): Promise<void> {
-    const drained = new Promise<void>((resolve) => this.#socket.once('drain', resolve));
-    await Promise.race([drained, this.closed]);
-    this.#drained = null;
+  #nextDrain(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#socket.off('drain', done);
+        forget();
+        this.#drained = null;
+        resolve();
+      };
+      this.#socket.on('drain', done);
+      const forget = this.atEnd(done);
+    });
   }
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
-import type { Carrier } from './carrier.ts';
+import { type Carrier, Ending } from './carrier.ts';
 
 /** Inner fields of ssh2 1.17.0, which keep a chunk that has been sent. */
 type Waiting = {
@@ -12,29 +12,41 @@ type Waiting = {
 
 /** Sends to a channel, one piece at a time and no faster than the client and its connection receive. */
 export class ChannelOutput {
-  readonly closed: Promise<unknown>;
-  readonly #channel: ServerChannel;
+  readonly channel: ServerChannel;
   readonly #carrier: Carrier;
-  #isClosed = false;
+  readonly #ending = new Ending();
+  /** Ends the current write's wait. */
+  #written = (): void => {};
   #last: Promise<void> = Promise.resolve();
 
   constructor(channel: ServerChannel, carrier: Carrier) {
-    this.#channel = channel;
+    this.channel = channel;
     this.#carrier = carrier;
-    const closed = new Promise<void>((resolve) => channel.once('close', resolve));
-    this.closed = Promise.race([closed, carrier.closed]);
-    channel.once('close', () => {
-      this.#isClosed = true;
+    const end = (): void => this.#ending.end();
+    const forget = carrier.atEnd(end);
+    this.atEnd(() => {
+      forget();
+      this.#written();
     });
+    // The package says `close` only once all input is read. It ends both streams when the client closes, and one of
+    // them has nothing to send.
+    channel.once('close', end).once('finish', end);
+    channel.stderr.once('finish', end);
+    if (channel.writableFinished || channel.stderr.writableFinished) end();
   }
 
   get isClosed(): boolean {
-    return this.#isClosed || this.#carrier.isClosed;
+    return this.#ending.isOver;
+  }
+
+  /** Calls `end` once the client or Berth has closed it, unless the result is called before. Input may wait to be read. */
+  atEnd(end: () => void): () => void {
+    return this.#ending.whenOver(end);
   }
 
   /** Resolves when there is room for more, and at the channel's end. Never throws. */
   write(stream: 'stdout' | 'stderr', data: Buffer | string): Promise<void> {
-    const into = stream === 'stdout' ? this.#channel : this.#channel.stderr;
+    const into = stream === 'stdout' ? this.channel : this.channel.stderr;
     this.#last = this.#last.then(() => this.#write(into, data));
     return this.#last;
   }
@@ -42,9 +54,12 @@ export class ChannelOutput {
   async #write(into: Writable, data: Buffer | string): Promise<void> {
     if (this.isClosed) return;
     this.#carrier.count(data.length);
-    await Promise.race([new Promise<void>((resolve) => into.write(data, () => resolve())), this.closed]);
+    await new Promise<void>((resolve) => {
+      this.#written = resolve;
+      into.write(data, () => resolve());
+    });
     // Otherwise the next wait of the other stream would send it again.
-    const waiting = this.#channel as unknown as Waiting;
+    const waiting = this.channel as unknown as Waiting;
     waiting._chunk = waiting._chunkcb = waiting._chunkErr = waiting._chunkcbErr = undefined;
     await this.#carrier.room();
   }
@@ -53,7 +68,7 @@ export class ChannelOutput {
   async exit(code: number | null): Promise<void> {
     await this.#last;
     if (this.isClosed) return;
-    if (code !== null) this.#channel.exit(code);
-    this.#channel.end();
+    if (code !== null) this.channel.exit(code);
+    this.channel.end();
   }
 }

@@ -93,6 +93,7 @@ async function sendOutput(
   isClosed: () => boolean,
 ): Promise<void> {
   let wake = (): void => {};
+  output.atEnd(() => wake());
   const { offset, snapshot, redraw } = startPoint;
   let sent = offset + (snapshot?.length ?? 0);
   stream.show({ more: () => wake() }, sent);
@@ -112,6 +113,6 @@ async function sendOutput(
       await output.write('stdout', piece);
       stream.confirm(sent);
     } else if (stream.over()) return;
-    else await Promise.race([more, output.closed]);
+    else await more;
   }
 }
