@@ -44,6 +44,9 @@ export async function forward(
   }
 }
 
+/** Input of a client that has closed its channel still arrives within this time. */
+const ARRIVES_WITHIN_MS = 10_000;
+
 /** Carries bytes between a channel and a connection in the container until both directions have ended. */
 export async function carry(
   client: SignedInClient,
@@ -53,11 +56,23 @@ export async function carry(
 ): Promise<void> {
   const end = (): void => void inner.end();
   const output = new ChannelOutput(channel, client.carrier);
+  let late: NodeJS.Timeout | undefined;
   channel.once('close', end);
-  inputOf(channel, client).pipe(stdin);
-  for await (const data of inner.output) await output.write('stdout', data);
-  channel.eof();
-  await inner.closed;
-  channel.off('close', end);
-  channel.end();
+  const forget = client.carrier.atEnd(end);
+  const forgetLate = output.atEnd(() => {
+    late = setTimeout(end, ARRIVES_WITHIN_MS).unref();
+  });
+  try {
+    inputOf(channel, client).pipe(stdin);
+    for await (const data of inner.output) await output.write('stdout', data);
+    channel.eof();
+    await inner.closed;
+    channel.end();
+  } finally {
+    clearTimeout(late);
+    forget();
+    forgetLate();
+    channel.off('close', end);
+    channel.unpipe().resume();
+  }
 }

@@ -1,21 +1,37 @@
 import { type Readable, Transform } from 'node:stream';
-import type { ServerChannel } from 'ssh2';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { CLOSE } from '../../domain/terminals/terminal.ts';
 import type { ControlledCommand } from '../../ports/containers/inside/container-commands.ts';
-import { ChannelOutput } from './channel-output.ts';
+import type { ChannelOutput } from './channel-output.ts';
 import { EXIT, refusalWords, type SignedInClient } from './client.ts';
 
-/** The client's input while its credential is valid, with its end. */
+/** The client's input while its credential is valid, with its end. The end of the connection drops what waits. */
 export function inputOf(channel: Readable, { connection, carrier, close }: SignedInClient): Readable {
+  let drop = (): void => {};
   const checked = new Transform({
     transform(chunk: Buffer, _encoding, done) {
+      let isOver = false;
+      const over = (passed: Buffer | null): void => {
+        if (!isOver) done(null, passed);
+        isOver = true;
+      };
+      drop = () => over(null);
       carrier.count(chunk.length);
-      if (!connection.use(() => done(null, chunk), chunk.length)) close(CLOSE.tooSlow);
+      if (connection.use(() => over(chunk), chunk.length)) return;
+      close(CLOSE.tooSlow);
+      drop();
     },
   });
-  channel.once('close', () => checked.end());
+  const forget = carrier.atEnd(() => {
+    channel.unpipe(checked).resume();
+    drop();
+    checked.end();
+  });
+  channel.once('close', () => {
+    forget();
+    checked.end();
+  });
   return channel.pipe(checked);
 }
 
@@ -24,35 +40,44 @@ export function inputOf(channel: Readable, { connection, carrier, close }: Signe
  * leaves is ended.
  */
 export async function runOn(
-  channel: ServerChannel,
+  output: ChannelOutput,
   client: SignedInClient,
   start: (stdin: Readable) => Promise<Result<ControlledCommand, DomainError>>,
   started: (command: ControlledCommand) => void = () => {},
 ): Promise<void> {
-  const output = new ChannelOutput(channel, client.carrier);
-  const opened = await start(inputOf(channel, client));
-  if (!opened.ok) {
-    const name = client.connection.container?.name ?? '';
-    await output.write('stderr', `${refusalWords(opened.error, name)}\n`);
-    return await output.exit(EXIT.failed);
-  }
-  const command = opened.value;
-  const end = (): void => void command.end();
-  channel.once('close', end);
-  if (output.isClosed) return await command.end();
-  started(command);
   try {
-    let exitCode: number | null = null;
+    const opened = await start(inputOf(output.channel, client));
+    if (!opened.ok) {
+      const name = client.connection.container?.name ?? '';
+      await output.write('stderr', `${refusalWords(opened.error, name)}\n`);
+      return await output.exit(EXIT.failed);
+    }
+    if (output.isClosed) return await opened.value.end();
+    started(opened.value);
+    await showCommand(output, client, opened.value);
+  } finally {
+    // Input that nobody reads would keep the channel from closing.
+    output.channel.unpipe().resume();
+  }
+}
+
+async function showCommand(
+  output: ChannelOutput,
+  { log }: SignedInClient,
+  command: ControlledCommand,
+): Promise<void> {
+  const forget = output.atEnd(() => void command.end());
+  let exitCode: number | null = null;
+  try {
     for await (const event of command.events) {
       if (event.kind === 'output') await output.write(event.stream, event.data);
       else exitCode = event.exitCode;
     }
-    await output.exit(exitCode ?? EXIT.failed);
   } catch (err) {
-    client.log.info({ err }, 'a command of an SSH connection was lost');
+    log.info({ err }, 'a command of an SSH connection was lost');
     await output.write('stderr', 'the connection to the container was lost\n');
-    await output.exit(EXIT.failed);
   } finally {
-    channel.off('close', end);
+    forget();
   }
+  await output.exit(exitCode ?? EXIT.failed);
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { PseudoTtyInfo, ServerChannel, Session } from 'ssh2';
 import { isPassedVariable, isSessionName, SESSION_VARIABLE, SSH_LIMITS } from '../../domain/terminals/ssh.ts';
 import { MAIN_CONNECTION } from '../../domain/terminals/terminal.ts';
@@ -7,6 +8,7 @@ import {
   type CommandTerminal,
   type ControlledCommand,
 } from '../../ports/containers/inside/container-commands.ts';
+import { ChannelOutput } from './channel-output.ts';
 import { EXIT, type SessionClient } from './client.ts';
 import { runOn } from './program-channel.ts';
 import { showShell } from './shell-channel.ts';
@@ -79,7 +81,7 @@ export function serveSession(session: Session, client: SessionClient, words: str
     request.isStarted = true;
     const channel = accept();
     channel.on('error', (err: Error) => client.log.info({ err }, 'an SSH channel failed'));
-    serveProgram(channel, client, words, () => serve(channel)).catch((err: unknown) => {
+    serveProgram(channel, client, words, serve).catch((err: unknown) => {
       client.log.error({ err }, 'an SSH channel failed');
       channel.close();
     });
@@ -93,15 +95,16 @@ export function serveSession(session: Session, client: SessionClient, words: str
   );
 }
 
-type Serve = (channel: ServerChannel) => Promise<void>;
+type Serve = (output: ChannelOutput) => Promise<void>;
 
 async function serveProgram(
   channel: ServerChannel,
-  { connection }: SessionClient,
+  { connection, carrier }: SessionClient,
   words: string | null,
-  serve: () => Promise<void>,
+  serve: Serve,
 ): Promise<void> {
-  if (words === null && connection.container !== null) return await serve();
+  if (words === null && connection.container !== null)
+    return await serve(new ChannelOutput(channel, carrier));
   refuseProgram(channel, words ?? '', connection.container === null ? EXIT.unknown : EXIT.failed);
 }
 
@@ -124,21 +127,20 @@ const controls = (request: Request) => (command: ControlledCommand) => {
 
 const commandOf =
   (client: SessionClient, request: Request, line: string | null): Serve =>
-  async (channel) => {
-    const env = { ...Object.fromEntries(request.env), ...(await agentOf(client, request, channel)) };
+  async (output) => {
+    const env = { ...Object.fromEntries(request.env), ...(await agentOf(client, request, output)) };
     const { terminal } = request;
-    const start = (stdin: Parameters<Parameters<typeof runOn>[2]>[0]) =>
-      client.programs.run(client.connection, { line, env, terminal, stdin });
-    await runOn(channel, client, start, controls(request));
+    const start = (stdin: Readable) => client.programs.run(client.connection, { line, env, terminal, stdin });
+    await runOn(output, client, start, controls(request));
   };
 
 const NO_AGENT = 'your SSH agent cannot be forwarded\r\n';
 
-async function agentOf(client: SessionClient, request: Request, channel: ServerChannel) {
+async function agentOf(client: SessionClient, request: Request, output: ChannelOutput) {
   if (!request.forwardsAgent) return {};
   const path = await client.agentSocket();
   if (path !== null) return { SSH_AUTH_SOCK: path };
-  channel.stderr.write(NO_AGENT);
+  void output.write('stderr', NO_AGENT);
   return {};
 }
 
@@ -148,13 +150,13 @@ async function agentOf(client: SessionClient, request: Request, channel: ServerC
  */
 const shellOf =
   (client: SessionClient, request: Request): Serve =>
-  async (channel) => {
+  async (output) => {
     const { terminal, session, forwardsAgent } = request;
     if (terminal === null || (forwardsAgent && session === null))
-      return await commandOf(client, request, null)(channel);
-    if (session !== null && !isSessionName(session)) return refuseProgram(channel, NO_SESSION);
+      return await commandOf(client, request, null)(output);
+    if (session !== null && !isSessionName(session)) return refuseProgram(output.channel, NO_SESSION);
     const shell = { session: session ?? MAIN_CONNECTION, size: terminal };
-    await showShell(channel, client, shell, (resize) => {
+    await showShell(output, client, shell, (resize) => {
       request.resize = resize;
     });
   };
@@ -163,5 +165,5 @@ const NO_SESSION = `${SESSION_VARIABLE} takes 1 to 32 letters, digits, _ or -`;
 
 const sftpOf =
   (client: SessionClient): Serve =>
-  (channel) =>
-    runOn(channel, client, (stdin) => client.programs.serveSftp(client.connection, stdin));
+  (output) =>
+    runOn(output, client, (stdin) => client.programs.serveSftp(client.connection, stdin));

@@ -4,7 +4,7 @@ import type { OpenTerminal } from '../../app/terminals/opening/open-terminal.ts'
 import type { SshShell } from '../../app/terminals/ssh/ssh-programs.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import { withoutQuestions } from '../../domain/terminals/terminal-resume.ts';
-import { ChannelOutput } from './channel-output.ts';
+import type { ChannelOutput } from './channel-output.ts';
 import { EXIT, refusalWords, type SignedInClient } from './client.ts';
 
 const PIECE_BYTES = 65_536;
@@ -19,15 +19,15 @@ const line = (text: string): string => `\r\n${text}\r\n`;
 
 /** Shows a session of the container on a channel until either ends. `opened` gets its resize. */
 export async function showShell(
-  channel: ServerChannel,
+  output: ChannelOutput,
   client: SignedInClient,
   shell: SshShell,
   opened: (resize: OpenTerminal['resize']) => void,
 ): Promise<void> {
   const { connection, programs } = client;
-  const output = new ChannelOutput(channel, client.carrier);
+  const { channel } = output;
   const gone = new AbortController();
-  channel.once('close', () => gone.abort());
+  output.atEnd(() => gone.abort());
   let closed: CloseReason | null = null;
   const close = (reason: CloseReason): void => {
     closed = reason;
@@ -43,10 +43,10 @@ export async function showShell(
   const { terminal } = found.value;
   const release = (): void => void terminal.release('deliberate');
   if (output.isClosed || closed !== null) return release();
-  channel.once('close', release);
+  output.atEnd(release);
   opened(terminal.resize);
   terminal.shown();
-  keepSeen(channel, terminal);
+  keepSeen(output, terminal);
   takeInput(channel, client, terminal);
   const recording = terminal.recording();
   if (recording !== null) notify(recording);
@@ -69,9 +69,9 @@ async function fail(output: ChannelOutput, reason: string): Promise<void> {
   await output.exit(EXIT.failed);
 }
 
-function keepSeen(channel: ServerChannel, { pinged }: OpenTerminal): void {
+function keepSeen(output: ChannelOutput, { pinged }: OpenTerminal): void {
   const timer = setInterval(pinged, SEEN_EVERY_MS).unref();
-  channel.once('close', () => clearInterval(timer));
+  output.atEnd(() => clearInterval(timer));
 }
 
 function takeInput(channel: ServerChannel, client: SignedInClient, { stream }: OpenTerminal): void {
