@@ -31,6 +31,7 @@ export function workOn(
   operation: StoredOperation,
   begun: KnownAtStart = {},
 ): Promise<OperationState> {
+  work.unreleased.delete(operation.id);
   const committed = Promise.withResolvers<OperationState>();
   const done = execute(deps, operation, begun, committed.resolve).then(
     async (left) => {
