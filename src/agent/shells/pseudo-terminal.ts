@@ -94,8 +94,8 @@ export class PseudoTerminal {
   }
 
   /**
-   * The package destroys its stream 200 ms after the exit, read or not. Output of a terminal that was paused would be
-   * lost: here it is read to its end first.
+   * The package destroys its stream 200 ms after the exit, read or not. Output of a terminal that was paused, or of a
+   * process that was busy for so long, would be lost: here it is read to its end first.
    */
   #readToTheEnd(): void {
     const socket = this.#socket;
@@ -103,7 +103,14 @@ export class PseudoTerminal {
     socket.destroy = () => {
       socket.destroy = destroy;
       this.#hasExited = true;
-      const timer = setTimeout(destroy, QUIET_MS);
+      // The event loop runs late timers before it reads. `setImmediate` runs after the next read.
+      const timer = setTimeout(() => {
+        let isQuiet = true;
+        socket.once('data', () => {
+          isQuiet = false;
+        });
+        setImmediate(() => isQuiet && destroy());
+      }, QUIET_MS);
       socket.on('data', () => timer.refresh()).once('close', () => clearTimeout(timer));
       this.#pty.resume();
       return socket;

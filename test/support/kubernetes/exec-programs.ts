@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import { PassThrough } from 'node:stream';
-import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import type Docker from 'dockerode';
+import { PseudoTerminal } from '../../../src/agent/shells/pseudo-terminal.ts';
 import { eventually } from '../patience.ts';
 import type { ExecProgram, ExecRequest } from './exec-server.ts';
 
@@ -18,17 +19,21 @@ export function runHere({ command: [name = '', ...args], isTerminal }: ExecReque
   return { stdin: child.stdin, outputs: [child.stdout, child.stderr], exitCode, resize: () => {}, kill };
 }
 
-function runInTerminal(name: string, args: readonly string[]): ExecProgram {
-  const pty = spawnInTerminal(name, [...args], { env: ENVIRONMENT, cwd: '/', encoding: null });
+function runInTerminal(file: string, args: readonly string[]): ExecProgram {
   const output = new PassThrough();
   const exited = Promise.withResolvers<number>();
-  pty.onData((data) => void output.write(data));
-  pty.onExit(({ exitCode, signal }) => {
-    output.end();
-    exited.resolve(signal ? 128 + signal : exitCode);
-  });
+  const pty = new PseudoTerminal(
+    { file, args, env: ENVIRONMENT, cwd: '/', cols: 80, rows: 24 },
+    {
+      output: (data) => void output.write(data),
+      ended: ({ exitCode, signal }) => {
+        output.end();
+        exited.resolve(exitCode ?? 128 + (constants.signals[`SIG${signal}` as NodeJS.Signals] ?? 0));
+      },
+    },
+  );
   const stdin = new PassThrough();
-  stdin.on('data', (data: Buffer) => pty.write(data as unknown as string));
+  stdin.on('data', (data: Buffer) => pty.write(data, () => {}));
   return {
     stdin,
     outputs: [output],

@@ -1,18 +1,29 @@
 import { stripVTControlCharacters } from 'node:util';
-import { type IPtyForkOptions, spawn } from '@lydell/node-pty';
 import type { Test } from 'tap';
+import { PseudoTerminal } from '../../../src/agent/shells/pseudo-terminal.ts';
 import { waitFor } from '../patience.ts';
 
+type Options = { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> };
+
 /** Runs a program on a terminal of its own until `t` ends. */
-export function onTerminal(t: Test, file: string, args: readonly string[], options: IPtyForkOptions) {
-  const user = spawn(file, [...args], { cols: 90, rows: 30, ...options });
+export function onTerminal(t: Test, file: string, args: readonly string[], { cwd, env }: Options) {
   let shown = '';
-  user.onData((text) => {
-    shown += text;
-  });
-  const ended = new Promise<number>((resolve) => user.onExit(({ exitCode }) => resolve(exitCode)));
+  const decoder = new TextDecoder();
+  const set = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const { promise: ended, resolve } = Promise.withResolvers<number>();
+  const pty = new PseudoTerminal(
+    { file, args, cwd, env: set, term: 'xterm', cols: 90, rows: 30 },
+    {
+      output: (bytes) => {
+        shown += decoder.decode(bytes, { stream: true });
+      },
+      ended: ({ exitCode }) => resolve(exitCode ?? 0),
+    },
+  );
   t.teardown(async () => {
-    user.kill('SIGKILL');
+    pty.kill('KILL');
     await ended;
   });
   /** Without what colours and moves the cursor, a pattern is found too. */
@@ -21,7 +32,10 @@ export function onTerminal(t: Test, file: string, args: readonly string[], optio
       ? shown.includes(text)
       : text.test(shown) || text.test(stripVTControlCharacters(shown));
   return {
-    user,
+    user: {
+      write: (text: string): void => pty.write(Buffer.from(text), () => {}),
+      resize: (cols: number, rows: number): void => pty.resize(cols, rows),
+    },
     /** Its exit code. */
     ended,
     shown: () => shown,
