@@ -4,8 +4,15 @@ import path from 'node:path';
 import { Fault } from '../fault.mjs';
 import { removeFolder } from './cluster-folder.mjs';
 
-/** A first process that waits for orphans too. It starts the cluster and ends with it. */
-const FIRST = '"$@"; exit $?';
+/**
+ * A first process that waits for orphans too. It starts the cluster and ends with it. Its copies of the mounts of
+ * installations on this machine would keep their disk images in use.
+ */
+const FIRST = `
+for mounted in $(cut -d' ' -f5 /proc/self/mountinfo | grep '^/run/berth-' | sort -r); do
+  umount --lazy "$mounted"
+done
+"$@"; exit $?`;
 const NAMESPACES = ['--mount', '--net', '--pid', '--ipc', '--uts', '--mount-proc', '--fork', '--kill-child'];
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
