@@ -4,6 +4,7 @@ import { platformSocket } from '../../../src/client/socket/socket.ts';
 import { sentence } from '../api/errors.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
+import { noteUnseen } from '../lib/browser/tab-icon.ts';
 import { loginToken, userChanged } from '../session/session.ts';
 import { type Polling, poll } from './poll.ts';
 import { loadMe, me } from './profile.ts';
@@ -37,8 +38,14 @@ export function onServiceChange(type: ServiceChange, act: () => void): () => voi
 const isOfService = (event: Event | Resync): event is ServiceEvent =>
   event.type === 'announcement_changed' || event.type === 'health_changed';
 
-/** Says what an administrator did to the user's container: `an administrator stopped it`. */
-function sayIfAdministrators({ data: { by, name, reason } }: ContainerEvent): void {
+const isFailure = ({ type, data }: ContainerEvent): boolean =>
+  data.status === 'failed' ||
+  (type === 'container_progress' && (data.reason !== undefined || data.role_setup?.status === 'failed'));
+
+/** Marks the tab's icon at a failure, and says what an administrator did: `an administrator stopped it`. */
+function sayOf(event: ContainerEvent): void {
+  if (isFailure(event)) noteUnseen('fault');
+  const { by, name, reason } = event.data;
   if (by === 'administrator' && reason !== undefined)
     toastWarning(sentence(reason.replace(/\bit\b/, name)).replace(/\.$/, ''), 'It was not you.');
 }
@@ -71,7 +78,7 @@ export function followEvents(): () => void {
         }
         // why: the rights of this page follow an administrator's change at once
         if (event.type === 'account_updated') void readAccount();
-        if (event.type !== 'resync' && event.type !== 'account_updated') sayIfAdministrators(event);
+        if (event.type !== 'resync' && event.type !== 'account_updated') sayOf(event);
         publish(changeOf(event));
       },
       live: (now) => {

@@ -2,6 +2,7 @@ import type { ConnectionListener } from '../../../../../src/client/terminal/conn
 import type { Resumed } from '../../../../../src/client/terminal/resume.ts';
 import type { EndReason, Size } from '../../../../../src/client/terminal/terminal-protocol.ts';
 import type { ServerFrame } from '../../../../../src/protocol/terminal-frames.ts';
+import { noteUnseen } from '../../../lib/browser/tab-icon.ts';
 import type { OutputGate } from '../../../terminal/output-gate.ts';
 import type { Screen } from '../../../terminal/screen/screen.ts';
 import type { TerminalView } from './terminal-view.ts';
@@ -48,6 +49,7 @@ export const connectionListener = (
   },
   bytes: (data) => {
     screen.scrollback.output();
+    noteUnseen('output');
     gate.push(data);
   },
   resumed: (how, ready) => {
