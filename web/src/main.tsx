@@ -7,6 +7,7 @@ import './styles/base/controls.css';
 import './styles/base/fields.css';
 import './styles/base/overlays.css';
 import './styles/base/toasts.css';
+import './styles/base/tooltip.css';
 import './styles/base/shell.css';
 import './styles/navigation.css';
 import './styles/palette.css';

@@ -10,7 +10,7 @@ const ICONS = [
   [/^agent/, 'screen'],
   [/^role/, 'tools'],
   [/^(terminal|command|process|port|ssh_)/, 'terminal'],
-  [/^recording/, 'record'],
+  [/^recording/, 'recordings'],
   [/^file_uploaded/, 'upload'],
   [/^file_downloaded/, 'download'],
   [/^file_deleted/, 'trash'],

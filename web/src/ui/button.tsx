@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useElapsed } from './hooks/use-elapsed.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { tooltip } from './tooltip.tsx';
 
 type ButtonProps = {
   readonly children: ComponentChildren;
@@ -74,6 +75,8 @@ type IconButtonProps = {
   readonly icon: IconName;
   /** Read out, and shown as a tooltip. */
   readonly label: string;
+  /** What does the same, such as `Ctrl Shift F`; shown in the tooltip. */
+  readonly keys?: string;
   readonly onClick: (event: MouseEvent) => void;
   /** Whether what it switches is on. */
   readonly pressed?: boolean;
@@ -82,13 +85,15 @@ type IconButtonProps = {
   readonly unavailable?: string | undefined;
 };
 
-export function IconButton({ icon, label, onClick, pressed, disabled, unavailable }: IconButtonProps) {
+export function IconButton(props: IconButtonProps) {
+  const { icon, label, keys, onClick, pressed, disabled, unavailable } = props;
   return (
     <button
       type="button"
       class="icon-button"
       aria-label={label}
-      title={unavailable ?? label}
+      aria-description={unavailable}
+      {...tooltip(unavailable ?? label, keys)}
       onClick={unavailable === undefined ? onClick : undefined}
       disabled={disabled}
       aria-pressed={pressed}

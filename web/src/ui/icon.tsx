@@ -11,7 +11,8 @@ const PATHS = {
   minus: 'M5 12h14',
   search: 'M20 20l-4.2-4.2M17.5 11a6.5 6.5 0 1 1-13 0 6.5 6.5 0 0 1 13 0',
   terminal: 'M5 8l4 4-4 4M12 16h7',
-  record: 'M18.500 12a6.500 6.500 0 1 1-13 0 6.500 6.500 0 0 1 13 0M14 12a2 2 0 1 1-4 0 2 2 0 0 1 4 0',
+  record: '',
+  recordings: 'M3.500 5h17v14h-17zM10 9v6l5-3z',
   play: 'M8 5.5v13l10.5-6.5z',
   stop: 'M7 7h10v10H7z',
   trash: 'M5 7h14M10 7V4.5h4V7M7 7l.8 12.5h8.4L17 7M10.2 11v5M13.8 11v5',
@@ -38,7 +39,7 @@ const PATHS = {
   tools:
     'M14.5 6.5a4 4 0 0 1 5-3l-2.500 2.500 1 2 2 1 2.200-2.200a4 4 0 0 1-5 4.700L8.500 20.200a2 2 0 0 1-2.800-2.800l8.800-8.700a4 4 0 0 1 0-2.200z',
   share:
-    'M4.500 20c.6-3.600 2.700-5.500 6-5.500M13.500 8a3.500 3.500 0 1 1-7 0 3.500 3.500 0 0 1 7 0M17 13v7M13.500 16.500h7',
+    'M20.500 5.500a2.750 2.750 0 1 1-5.500 0 2.750 2.750 0 0 1 5.500 0M9 12a2.750 2.750 0 1 1-5.500 0A2.750 2.750 0 0 1 9 12M20.500 18.500a2.750 2.750 0 1 1-5.500 0 2.750 2.750 0 0 1 5.500 0M15.400 6.800l-6.800 3.900M15.400 17.200l-6.800-3.900',
   rows: 'M4 6h16M4 10h16M4 14h16M4 18h16',
   split_right: 'M4 5h16v14H4zM12 5v14',
   split_below: 'M4 5h16v14H4zM4 12h16',
@@ -50,6 +51,13 @@ const PATHS = {
   download: 'M12 4v11M7.5 11l4.500 4.500 4.500-4.500M5 20h14',
   user: 'M16 8a4 4 0 1 1-8 0 4 4 0 0 1 8 0M4.5 20.5c.8-4 3.7-6 7.5-6s6.7 2 7.5 6',
 } as const;
+
+/** What of an icon is filled: a split's new half, and the light of a recorder. */
+const FILLED: Partial<Readonly<Record<keyof typeof PATHS, string>>> = {
+  record: 'M18.500 12a6.500 6.500 0 1 1-13 0 6.500 6.500 0 0 1 13 0',
+  split_right: 'M12 5h8v14h-8z',
+  split_below: 'M4 12h16v7H4z',
+};
 
 export type IconName = keyof typeof PATHS;
 
@@ -65,6 +73,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       focusable="false"
     >
       <path d={PATHS[name]} />
+      {FILLED[name] && <path class="filled" d={FILLED[name]} />}
     </svg>
   );
 }

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
+import { tooltip } from './tooltip.tsx';
 
 const ENABLED = '[role^="menuitem"]:enabled';
 
@@ -70,7 +71,7 @@ export function Menu({ label, icon, items, text }: MenuProps) {
         type="button"
         class={text === undefined ? 'icon-button' : 'button quiet'}
         aria-label={text === undefined ? label : undefined}
-        title={label}
+        {...(text === undefined ? tooltip(label) : { title: label })}
         aria-haspopup="menu"
         aria-expanded={open}
         onClick={() => setOpen(!open)}

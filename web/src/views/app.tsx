@@ -11,6 +11,7 @@ import { toastFailure } from '../state/toasts.ts';
 import { Arriving } from '../ui/button.tsx';
 import { useHotkeys } from '../ui/hooks/use-hotkeys.ts';
 import { Toasts } from '../ui/toasts.tsx';
+import { Tooltip } from '../ui/tooltip.tsx';
 import { LockScreen } from './lock-screen.tsx';
 import { Shell } from './page-shell.tsx';
 import { PaletteHost } from './palette/palette-host.tsx';
@@ -38,6 +39,7 @@ export function App() {
       {now.kind === 'signed_in' ? <Inside user={now.user} /> : <Outside />}
       {now.kind === 'signed_in' && locked.value && <LockScreen username={now.user.username} />}
       <Toasts />
+      <Tooltip />
     </>
   );
 }

@@ -17,7 +17,7 @@ const DESTINATIONS: readonly Destination[] = [
   { href: '/', label: 'Containers', icon: 'box', others: ['/deleted', '/containers/'] },
   { href: '/shared', label: 'Shared with me', shortLabel: 'Shared', icon: 'share', others: ['/join'] },
   { href: '/snapshots', label: 'Snapshots', icon: 'camera' },
-  { href: '/recordings', label: 'Recordings', icon: 'record', others: ['/recordings/'] },
+  { href: '/recordings', label: 'Recordings', icon: 'recordings', others: ['/recordings/'] },
   {
     href: '/admin',
     label: 'Administration',

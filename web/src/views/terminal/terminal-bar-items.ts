@@ -35,7 +35,7 @@ export const terminalItems = (terminal: TerminalController, onHelp: () => void):
   }),
   item('plus', 'Larger text', () => changeFont('larger'), { keys: 'Ctrl +' }),
   item('minus', 'Smaller text', () => changeFont('smaller'), { keys: 'Ctrl −' }),
-  item('record', 'Recordings', () => go('/recordings')),
+  item('recordings', 'Recordings', () => go('/recordings')),
   item('keyboard', 'Keyboard shortcuts', onHelp),
 ];
 

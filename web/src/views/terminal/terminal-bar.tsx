@@ -7,6 +7,7 @@ import type { Zoom } from '../../terminal/screen/zoom.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
+import { tooltip } from '../../ui/tooltip.tsx';
 import { ToolsLink } from '../containers/links/role-setup-link.tsx';
 import { SpaceLink } from '../containers/links/space-link.tsx';
 import { Status } from '../containers/status.tsx';
@@ -59,7 +60,7 @@ export function TerminalBar(bar: BarProps) {
   const stale = reach.value !== 'fine' || isSilent;
   return (
     <header class="terminal-bar">
-      <a class="back" href="/" aria-label="All containers" title="All containers">
+      <a class="back" href="/" aria-label="All containers" {...tooltip('All containers')}>
         <Icon name="back" size={18} />
       </a>
       <h1>{name}</h1>
@@ -114,7 +115,8 @@ function PaneActions({ container, workspace, onShare }: PaneActionsProps) {
       {container && mayDivide.value && <SplitButtons workspace={workspace} />}
       <IconButton
         icon="search"
-        label="Search (Ctrl+Shift+F)"
+        label="Search"
+        keys="Ctrl Shift F"
         onClick={() => {
           active.searching.value = !active.searching.peek();
         }}
@@ -161,7 +163,8 @@ function ZoomSwitch({ terminal }: { terminal: TerminalController }) {
         <button
           key={zoom}
           type="button"
-          title={title}
+          aria-description={title}
+          {...tooltip(title)}
           aria-pressed={zoom === now}
           // why: taking the focus would close the keyboard
           onMouseDown={(event) => event.preventDefault()}
@@ -180,13 +183,15 @@ function SplitButtons({ workspace }: { workspace: Workspace }) {
     <>
       <IconButton
         icon="split_right"
-        label="Split right (Ctrl+Shift+E)"
+        label="Split right"
+        keys="Ctrl Shift E"
         onClick={() => workspace.act('split_right')}
         disabled={isFull}
       />
       <IconButton
         icon="split_below"
-        label="Split below (Ctrl+Shift+O)"
+        label="Split below"
+        keys="Ctrl Shift O"
         onClick={() => workspace.act('split_below')}
         disabled={isFull}
       />

@@ -63,7 +63,7 @@ function itemsOf(container: Container, onAct: ContainerRowProps['onAct']): reado
   if (status === 'deleted') return [item('back', 'Restore…', act('restore')), ...common];
   return [
     item('stop', 'Stop…', act('stop'), { disabled: status !== 'running' }),
-    item('share', 'Give to…', act('give'), { disabled: !isSettled }),
+    item('user', 'Give to…', act('give'), { disabled: !isSettled }),
     ...common,
     item('trash', 'Delete…', act('delete'), { danger: true, disabled: !isSettled }),
   ];

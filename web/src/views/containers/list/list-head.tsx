@@ -49,7 +49,7 @@ export const SortHead = ({ columns, sort, onSort }: SortHeadProps) => (
         <Sorter key={label} field={field} label={label} name={name} sort={sort} onSort={onSort} />
       ),
     )}
-    <IconButton icon="rows" label="Compact rows" pressed={compactRows.value} onClick={switchRows} />
+    <IconButton icon="rows" label="Compact rows" keys="c" pressed={compactRows.value} onClick={switchRows} />
   </div>
 );
 

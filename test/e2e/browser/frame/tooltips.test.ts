@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+import { violationsOf } from '../../../support/browser/axe.ts';
+import { signedIn, tabTo, test } from '../../../support/browser/memory-page.ts';
+import { anAdmin } from '../../../support/service/service.ts';
+
+const shown = (page: Page, text: string): Promise<void> =>
+  page.locator('.tooltip.shown', { hasText: text }).waitFor();
+const gone = (page: Page): Promise<void> => page.locator('.tooltip.shown').waitFor({ state: 'detached' });
+
+test('buttons with an icon alone have a tooltip with their shortcut', async (t, browser, paged) => {
+  const id = await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const rows = page.getByRole('button', { name: 'Compact rows' });
+  await rows.hover();
+  await shown(page, 'Compact rows');
+  t.equal(await page.locator('.tooltip kbd').innerText(), 'c');
+  t.same(await violationsOf(page), []);
+  await page.keyboard.press('Escape');
+  await gone(page);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await tabTo(page, 'Compact rows');
+  await shown(page, 'Compact rows');
+  await page.keyboard.press('Enter');
+  await gone(page);
+  await page.getByRole('button', { name: 'Compact rows', pressed: true }).waitFor();
+
+  await page.getByRole('button', { name: 'New container' }).click();
+  const close = page.getByRole('dialog').getByRole('button', { name: 'Close' });
+  await close.hover();
+  await shown(page, 'Close');
+  const [tip, button] = [await page.locator('.tooltip').boundingBox(), await close.boundingBox()];
+  t.ok(tip !== null && button !== null && tip.y > button.y + button.height, 'below its button');
+  await close.click();
+  await gone(page);
+  await page.getByRole('button', { name: 'New container' }).hover();
+
+  await page.goto(`${paged.address}/containers/${id}`);
+  const split = page.getByRole('button', { name: 'Split below' });
+  await split.hover();
+  await shown(page, 'Split below');
+  t.same(await page.locator('.tooltip kbd').allInnerTexts(), ['Ctrl', 'Shift', 'O']);
+  t.equal(await split.getAttribute('aria-keyshortcuts'), 'Control+Shift+O');
+  t.equal(await page.locator('.icon-button[title]').count(), 0, 'none has a second one of the browser');
+  t.same(faults, []);
+});

@@ -1,0 +1,112 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+/** The attributes of an element with a tooltip. `keys`: what does the same, such as `Ctrl Shift F`. */
+export const tooltip = (text: string, keys?: string) => ({
+  'data-tip': text,
+  'data-tip-keys': keys,
+  'aria-keyshortcuts': keys?.replaceAll(' ', '+').replace('Ctrl', 'Control'),
+});
+
+const DELAY_MS = 400;
+const GAP_PX = 6;
+const EDGE_PX = 4;
+
+const ownerOf = (target: EventTarget | null): HTMLElement | null =>
+  target instanceof Element ? target.closest<HTMLElement>('[data-tip]') : null;
+
+const isInside = (element: Element, { clientX, clientY }: PointerEvent): boolean => {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  return clientX >= left && clientX <= right && clientY >= top - GAP_PX && clientY <= bottom + GAP_PX;
+};
+
+/** Puts the tooltip below its owner, or above it where the window ends. */
+function place(tip: HTMLElement, owner: HTMLElement): void {
+  const { left, width, top, bottom } = owner.getBoundingClientRect();
+  const { offsetWidth, offsetHeight } = tip;
+  const below = bottom + GAP_PX;
+  const isRoom = below + offsetHeight <= innerHeight - EDGE_PX;
+  const middle = left + (width - offsetWidth) / 2;
+  tip.style.top = `${isRoom ? below : top - GAP_PX - offsetHeight}px`;
+  tip.style.left = `${Math.max(EDGE_PX, Math.min(middle, innerWidth - offsetWidth - EDGE_PX))}px`;
+}
+
+type Show = (owner: HTMLElement | null) => void;
+
+type Follow = {
+  /** Whether the mouse is still on what is shown. */
+  readonly isKept: (event: PointerEvent) => boolean;
+  /** Whether that happens to the owner: a terminal scrolls without it. */
+  readonly isOf: (event: Event) => boolean;
+};
+
+/** Shows the tooltip while the mouse rests on its owner, or Tab has brought the focus there. */
+function follow(show: Show, { isKept, isOf }: Follow): () => void {
+  const stopped = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let under: HTMLElement | null = null;
+  let isByTab = false;
+  const hide = (event: Event): void => {
+    clearTimeout(timer);
+    show(null);
+    if (event instanceof KeyboardEvent) isByTab = event.key === 'Tab';
+  };
+  const onMove = (event: PointerEvent): void => {
+    if (event.pointerType === 'touch' || isKept(event)) return;
+    const owner = ownerOf(event.target);
+    if (owner === under) return;
+    hide(event);
+    under = owner;
+    if (owner !== null) timer = setTimeout(() => show(owner), DELAY_MS);
+  };
+  const onFocus = ({ target }: FocusEvent): void => {
+    const owner = ownerOf(target);
+    // why: a focus that a closing dialog gives back asks for nothing
+    if (isByTab && owner !== null) show(owner);
+  };
+  const options = { signal: stopped.signal, capture: true, passive: true };
+  document.addEventListener('pointermove', onMove, options);
+  document.addEventListener('focusin', onFocus, options);
+  for (const event of ['pointerdown', 'keydown']) document.addEventListener(event, hide, options);
+  for (const event of ['focusout', 'scroll', 'pointerleave'])
+    document.addEventListener(event, (moved) => isOf(moved) && hide(moved), options);
+  return () => {
+    clearTimeout(timer);
+    stopped.abort();
+  };
+}
+
+/** The tooltip of all elements that have one: their names again, so assistive technology needs none of it. */
+export function Tooltip() {
+  const [owner, setOwner] = useState<HTMLElement | null>(null);
+  const tip = useRef<HTMLDivElement>(null);
+  const shownFor = useRef<HTMLElement | null>(null);
+  shownFor.current = owner;
+  useEffect(() => {
+    const isKept = (event: PointerEvent): boolean =>
+      shownFor.current?.isConnected === true &&
+      [shownFor.current, tip.current].some((one) => one !== null && isInside(one, event));
+    const isOf = ({ target }: Event): boolean =>
+      target instanceof Node && shownFor.current !== null && target.contains(shownFor.current);
+    return follow((next) => setOwner(next?.getAttribute('aria-expanded') === 'true' ? null : next), {
+      isKept,
+      isOf,
+    });
+  }, []);
+  useLayoutEffect(() => {
+    const element = tip.current;
+    if (element === null || owner === null) return;
+    // why: above dialogs, which are in the top layer
+    element.showPopover?.();
+    place(element, owner);
+    return () => element.hidePopover?.();
+  }, [owner]);
+  const keys = owner?.dataset['tipKeys']?.split(' ') ?? [];
+  return (
+    <div class={owner === null ? 'tooltip' : 'tooltip shown'} ref={tip} popover="manual" aria-hidden="true">
+      {owner?.dataset['tip']}
+      {keys.map((key) => (
+        <kbd key={key}>{key}</kbd>
+      ))}
+    </div>
+  );
+}
