@@ -26,6 +26,9 @@ test('an announcement appears in open pages, and again when it is changed', asyn
   await admin.getByRole('button', { name: 'Announce', exact: true }).click();
   await admin.locator('.item').getByText('Berth restarts at 22:00').waitFor();
   await admin.getByText('Everybody sees the announcement now').waitFor();
+  const facts = await admin.locator('.item', { hasText: 'Shown now' }).innerText();
+  t.match(facts, /since .*\d:\d\d(?!:)/, 'its time is to the minute');
+  t.notMatch(facts, /\d:\d\d:\d\d/);
 
   await banner(open).getByText('Berth restarts at 22:00').waitFor();
   t.equal(await topOf(open, '#main h1'), before, 'nothing moves');

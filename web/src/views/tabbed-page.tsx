@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { path } from '../lib/browser/router.ts';
 import { useTitle } from '../ui/hooks/use-title.ts';
@@ -15,12 +15,28 @@ export function TabbedPage({ title, tabs }: TabbedProps) {
   return current === undefined ? <NotFound /> : <Tabbed title={title} tabs={tabs} current={current} />;
 }
 
+/** Scrolls the strip to its current tab, also when the window has become another size. */
+function useCurrentInSight(strip: RefObject<HTMLElement | null>, href: string): void {
+  useLayoutEffect(() => {
+    const element = strip.current;
+    if (element === null) return;
+    const show = (): void => {
+      const tab = element.querySelector('[aria-current]')?.getBoundingClientRect();
+      const { left, width } = element.getBoundingClientRect();
+      // why: scrollIntoView would scroll the page, too
+      if (tab !== undefined) element.scrollLeft += tab.left - left - (width - tab.width) / 2;
+    };
+    const observer = new ResizeObserver(show);
+    show();
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [href]);
+}
+
 function Tabbed({ title, tabs, current }: TabbedProps & { readonly current: Tab }) {
   useTitle(`${current.label} · ${title}`);
   const strip = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, [current.href]);
+  useCurrentInSight(strip, current.href);
   return (
     <div class="page">
       <div class="page-head">

@@ -2,10 +2,10 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { openBrowser } from '../../../support/browser/chromium.ts';
-import { aScene, signedIn } from '../../../support/browser/memory-page.ts';
+import { aScene, signedIn, test } from '../../../support/browser/memory-page.ts';
 import { openPage } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
-import { aPerson, as } from '../../../support/service/service.ts';
+import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
 
 type Scene = NonNullable<Awaited<ReturnType<typeof aScene>>>;
@@ -83,6 +83,20 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   await zoom('Fit').tap();
   await waitFor(() => isOnScreen(reader.page.locator('.xterm-screen')), { what: 'all is seen' });
   t.same([...phone.faults, ...owner.faults, ...reader.faults], []);
+});
+
+test('the current tab stays in sight when a phone is turned', async (t, browser, paged) => {
+  await anAdmin(paged.service);
+  const at = '/admin/announcements';
+  const { page, faults } = await signedIn(browser, paged, 'root', at, {
+    ...PHONE,
+    viewport: { width: 844, height: 390 },
+  });
+  const tab = page.locator('.tabs [aria-current]');
+  await tab.waitFor();
+  await page.setViewportSize(PHONE.viewport);
+  await waitFor(() => isOnScreen(tab), { what: 'the tab is in sight' });
+  t.same(faults, []);
 });
 
 t.test('the check for violations finds each in both sizes, and colours in both themes', async (t) => {

@@ -57,6 +57,10 @@ export function clockTime(ms: number): string {
 export const at = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
+/** The same, to the minute. */
+export const atMinute = (iso: string): string =>
+  new Date(iso).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'short' });
+
 /** The second of the day, in the words of the reader's language and the zone of the reader's clock. */
 export const timeOfDay = (iso: string): string =>
   new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'medium' });

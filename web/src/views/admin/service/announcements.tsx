@@ -7,7 +7,7 @@ import {
   deleteAnnouncement,
   listAnnouncements,
 } from '../../../api/service/announcements.ts';
-import { at } from '../../../lib/format/format.ts';
+import { atMinute } from '../../../lib/format/format.ts';
 import { minuteInput, minuteOf } from '../../../lib/format/minute-input.ts';
 import { toastOk } from '../../../state/toasts.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
@@ -30,8 +30,8 @@ const SEVERITIES = [
 ] as const;
 
 function factsOf({ state, severity, starts_at, ends_at }: AdminAnnouncement): string {
-  const starts = state === 'scheduled' ? `from ${at(starts_at)}` : `since ${at(starts_at)}`;
-  const ends = ends_at === null ? 'until deleted' : `until ${at(ends_at)}`;
+  const starts = state === 'scheduled' ? `from ${atMinute(starts_at)}` : `since ${atMinute(starts_at)}`;
+  const ends = ends_at === null ? 'until deleted' : `until ${atMinute(ends_at)}`;
   return [STATES[state], ...(severity === 'warning' ? ['warning'] : []), `${starts}, ${ends}`].join(' · ');
 }
 
