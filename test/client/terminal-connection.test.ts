@@ -356,6 +356,36 @@ t.test('a container without a free process says so, and is retried', async (t) =
   );
 });
 
+for (const leave of ['suspend', 'close'] as const) {
+  t.test(`a connection left by "${leave}" stays so when the rest of its output is read`, async (t) => {
+    const service = await serve(t, (socket) => {
+      socket.send(ready('s'));
+      socket.send(Buffer.from('more'));
+    });
+    const { connection, states } = service;
+    await until(() => service.output().length > 0);
+    connection.pauseOutput();
+    connection[leave]();
+    const before = states.length;
+    connection.resumeOutput();
+    connection.nudge();
+    t.same(states.slice(before), [], 'it does not connect again');
+    connection.open();
+    await until(() => service.tries() === 2 && service.output().length > 4);
+  });
+}
+
+t.test('output that is wanted again after a pause connects again', async (t) => {
+  const service = await serve(t, (socket) => {
+    socket.send(ready('s'));
+    socket.send(Buffer.from('more'));
+  });
+  await until(() => service.output().length > 0);
+  service.connection.pauseOutput();
+  service.connection.resumeOutput();
+  await until(() => service.tries() === 2 && service.last()?.kind === 'open');
+});
+
 t.test('a stopping service sets the retry time', async (t) => {
   const service = await serve(t, (socket, _query, tries) => {
     socket.send(ready('s'));

@@ -20,6 +20,7 @@ import { afterProbe } from './probe.ts';
 import { StreamPosition } from './stream-position.ts';
 import {
   DETACHED,
+  doubtfulInput,
   type EndReason,
   meaningOfClose,
   type Size,
@@ -32,9 +33,6 @@ import {
 const STEADY_MS = 5_000;
 /** A try that takes longer may be stuck on a network that is gone. */
 const STUCK_MS = 2_000;
-
-const doubtfulInput = (bytes: number): string =>
-  `${bytes} bytes of input may be lost: the service has counted input of another client, or wrongly`;
 
 /** A terminal's connection, kept open across lost lines until it is over or closed. */
 export class Connection {
@@ -49,6 +47,8 @@ export class Connection {
   #fresh = false;
   /** Whether output is unwanted for now. */
   #isPaused = false;
+  /** Whether it was suspended or closed by the caller: only `open` connects it again. */
+  #isLeft = false;
   #attempt = 0;
   #health: LineHealth = HEALTHY;
   #enteredAtMs = performance.now();
@@ -70,6 +70,7 @@ export class Connection {
 
   /** Connects now, instead of at the next try. */
   open(): void {
+    this.#isLeft = false;
     const epoch = this.#abandon();
     this.#enter({ kind: 'connecting', trouble: this.#trouble });
     this.#deps.token().then(
@@ -106,6 +107,7 @@ export class Connection {
 
   /** Tries now instead of later; when connected, checks that the line still lives. */
   nudge(): void {
+    if (this.#isLeft) return;
     const { kind } = this.#state;
     const isStuck = kind === 'connecting' && performance.now() - this.#enteredAtMs > STUCK_MS;
     const isOverdue = kind === 'open' && !this.#health.answers;
@@ -121,24 +123,26 @@ export class Connection {
   /** Takes no more output, so that the program waits, until `resumeOutput`. */
   pauseOutput(): void {
     this.#isPaused = true;
-    if (this.#line?.pause() !== true) this.suspend();
+    if (this.#line?.pause() !== true) this.#abandon();
   }
 
   resumeOutput(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     if (this.#line !== null) this.#line.resume();
-    else if (this.#state.kind !== 'over') this.open();
+    else if (!this.#isLeft && this.#state.kind !== 'over') this.open();
   }
 
   /** Disconnects until the next `open`, which continues here, or until one in another process that gets the result. */
   suspend(): StreamPoint | null {
+    this.#isLeft = true;
     this.#abandon();
     return this.#position.resume();
   }
 
   /** Closes it for good: a pane's program ends. */
   close(): void {
+    this.#isLeft = true;
     this.#abandon(true);
   }
 

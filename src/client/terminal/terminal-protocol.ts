@@ -97,3 +97,7 @@ export function meaningOfClose(code: number, reason: string): CloseMeaning {
   const first = REASONS.find((each) => CLOSE_CODES[each] === code);
   return first === undefined ? LOST_LINE : MEANINGS[first];
 }
+
+/** The notice about input that a service counts otherwise than its client. */
+export const doubtfulInput = (bytes: number): string =>
+  `${bytes} bytes of input may be lost: the service has counted input of another client, or wrongly`;
