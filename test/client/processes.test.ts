@@ -19,7 +19,7 @@ async function aScene(t: Test) {
   const berth = new Berth({ server, token });
   const box = await berth.create({ name: 'dev', memory_mb: 256 });
   const through = async (origin: string) => await new Berth({ server: origin, token }).container('dev');
-  return { server, box, through };
+  return { server, token, box, through };
 }
 
 t.test('a process is started, fed, waited for and found again', async (t) => {
@@ -68,6 +68,26 @@ t.test('lost answers start nothing twice, and no input is taken twice', async (t
   t.equal(line.lost(), 5);
   await cat.wait();
   t.equal((await cat.refresh()).output?.stdout.bytes, text.length + 3);
+});
+
+t.test('what is written after a write that failed, although it was taken, arrives too', async (t) => {
+  const { server, token } = await aScene(t);
+  let refusals = 1;
+  const impatient: typeof fetch = async (...asked) => {
+    const answer = await fetch(...asked);
+    if (!String(asked[0]).includes('/input') || refusals === 0) return answer;
+    refusals -= 1;
+    return new Response(null, { status: 408 });
+  };
+  const far = new Berth({ server, token, fetch: impatient });
+  const cat = await (await far.container('dev')).processes.start(['cat'], { stdin: true });
+  t.match(await cat.write('A').catch((failure: unknown) => failure), { status: 408 });
+  await cat.write('B');
+  await cat.closeInput();
+  await cat.wait();
+  let text = '';
+  for await (const piece of cat.output) text += piece.text;
+  t.equal(text, 'AB');
 });
 
 t.test('an attachment continues both ways after lost lines', async (t) => {

@@ -147,7 +147,11 @@ export class Process {
         this.#sent = input_offset;
         return;
       } catch (failure) {
-        if (attempt >= INPUT_RETRIES || !isRepeatable(failure)) throw failure;
+        if (attempt >= INPUT_RETRIES || !isRepeatable(failure)) {
+          // The process may have taken it: from its offset, the next write would pass for a repeat.
+          this.#sent = null;
+          throw failure;
+        }
         await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** Math.min(attempt, 4)));
       }
     }
