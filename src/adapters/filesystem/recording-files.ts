@@ -1,10 +1,22 @@
-import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { type CastFacts, wholePart } from '../../domain/terminals/recording.ts';
 import type { RecordingFile, RecordingFiles } from '../../ports/terminals/recording-files.ts';
 
 const ENDING = '.cast';
+/** Has the id of the folder's installation. */
+const OWNER = 'installation';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** The part of a file's end that is first searched for a complete line. */
 const END_BYTES = 1_048_576;
@@ -52,6 +64,15 @@ export function recordingFilesIn(folder: string): RecordingFiles {
       const found = ids.filter((id) => ID.test(id));
       const times = await Promise.all(found.map((id) => orNull(stat(at(id)))));
       return found.filter((_, index) => (times[index]?.mtimeMs ?? Number.POSITIVE_INFINITY) <= latest);
+    },
+
+    owner: () => orNull(readFile(path.join(folder, OWNER), 'utf8')),
+
+    async claim(installationId) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const made = path.join(folder, `${OWNER}.${process.pid}`);
+      await writeFile(made, installationId, { mode: 0o600, flush: true });
+      await rename(made, path.join(folder, OWNER));
     },
   };
 }

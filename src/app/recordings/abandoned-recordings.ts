@@ -1,4 +1,5 @@
 import type { Recording } from '../../domain/terminals/recording.ts';
+import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { ActiveRecordings } from './active-recordings.ts';
@@ -14,11 +15,18 @@ export type AbandonedRecordingsDeps = {
   readonly live: Pick<ActiveRecordings, 'facts'>;
   /** UUID of this process. */
   readonly replica: string;
+  readonly log: Logger;
 };
 
-/** Ends recordings of dead processes, and removes files without a row. */
-export function abandonedRecordings({ storage, files, live, replica }: AbandonedRecordingsDeps) {
-  const { recordings } = storage.repositories;
+const KEPT =
+  'the folder of recordings has files of another database: none without a row is removed. If this is the wrong database, ' +
+  'start with the right one; else move these files to another folder';
+
+/** Ends recordings of dead processes, and removes files without a row from the installation's own folder. */
+export function abandonedRecordings(deps: AbandonedRecordingsDeps) {
+  const { storage, files, live, replica, log } = deps;
+  const { recordings, installation } = storage.repositories;
+  let hasWarned = false;
 
   /** The file decides, if it is here. */
   async function settle({ id, userId, sizeBytes, durationMs }: Recording): Promise<void> {
@@ -32,6 +40,20 @@ export function abandonedRecordings({ storage, files, live, replica }: Abandoned
     }
   }
 
+  /** Another database, such as a new one before its dump is restored, knows none of the files: it takes no folder that has some. */
+  async function removeUnknown(): Promise<void> {
+    const old = await files.untouched(ORPHAN_AFTER_MS);
+    const known = await recordings.known(old);
+    const unknown = old.filter((id) => !known.has(id));
+    const [own, owner] = [await installation.id(), await files.owner()];
+    const isOwn = owner === own;
+    if (unknown.length === 0 && !isOwn) await files.claim(own);
+    if (isOwn) for (const id of unknown) await files.remove(id);
+    const keeps = !isOwn && unknown.length > 0;
+    if (keeps && !hasWarned) log.warn({ files: unknown.length, owner }, KEPT);
+    hasWarned = keeps;
+  }
+
   return {
     /** After a start: ends the recordings of an earlier run. */
     async takeOver(): Promise<void> {
@@ -41,9 +63,7 @@ export function abandonedRecordings({ storage, files, live, replica }: Abandoned
     /** For a timer. */
     async sweep(): Promise<void> {
       await settleAll(await recordings.silent(SILENT_SECONDS, null));
-      const old = await files.untouched(ORPHAN_AFTER_MS);
-      const known = await recordings.known(old);
-      for (const id of old) if (!known.has(id)) await files.remove(id);
+      await removeUnknown();
     },
   };
 }

@@ -22,4 +22,7 @@ export interface RecordingFiles {
   remove(id: string): Promise<void>;
   /** Ids of files not written for this long. */
   untouched(forMs: number): Promise<readonly string[]>;
+  /** The id of the installation that has claimed the folder; null before. */
+  owner(): Promise<string | null>;
+  claim(installationId: string): Promise<void>;
 }

@@ -185,4 +185,12 @@ export async function recordingFilesContract(name: string, files: RecordingFiles
     await files.remove(id);
     t.notOk((await files.untouched(-60_000)).includes(id));
   });
+
+  await t.test(`${name}: the folder has the installation that claimed it last`, async (t) => {
+    t.equal(await files.owner(), null);
+    for (const id of [randomUUID(), randomUUID()]) {
+      await files.claim(id);
+      t.equal(await files.owner(), id);
+    }
+  });
 }

@@ -169,6 +169,7 @@ t.test("a dead process's recording is ended as far as it was written", async (t)
 
 t.test('a file without a row is removed when it is old', async (t) => {
   const { open, record, service, files, pass } = await aStudio(t);
+  await service.recordings.sweep();
   await open();
   const { id } = (await record()).json();
   const orphan = randomUUID();
@@ -178,6 +179,33 @@ t.test('a file without a row is removed when it is old', async (t) => {
   await pass(20_000);
   await service.recordings.sweep();
   t.same([...files.contents.keys()].sort(), [id, young].sort());
+});
+
+t.test('another database removes no file that it does not know', async (t) => {
+  const { open, record, service, files, pass } = await aStudio(t);
+  const { installation } = service.ports.storage.repositories;
+  const own = await installation.id();
+  await service.recordings.sweep();
+  await open();
+  const { id } = (await record()).json();
+  const foreign = randomUUID();
+  await (await files.create(foreign)).append('x');
+  for (const file of files.contents.values()) file.touchedAtMs = 0;
+  await pass(20_000);
+  for (const other of [randomUUID(), randomUUID()]) {
+    installation.id = async () => other;
+    for (const name of [id, foreign]) Object.assign(files.contents.get(name) ?? {}, { touchedAtMs: 0 });
+    await service.recordings.sweep();
+    t.same([...files.contents.keys()].sort(), [id, foreign].sort());
+    t.equal(await files.owner(), own);
+  }
+  const kept = files.contents.get(foreign);
+  files.contents.delete(foreign);
+  await service.recordings.sweep();
+  t.not(await files.owner(), own, 'it may take a folder whose files it knows');
+  if (kept !== undefined) files.contents.set(foreign, kept);
+  await service.recordings.sweep();
+  t.same([...files.contents.keys()], [id], 'and removes what has no row there');
 });
 
 t.test('a message that a recording is removed counts only when its row is gone', async (t) => {

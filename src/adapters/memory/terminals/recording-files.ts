@@ -6,6 +6,7 @@ import type { RecordingFiles } from '../../../ports/terminals/recording-files.ts
 export function memoryRecordingFiles(): RecordingFiles & {
   readonly contents: Map<string, { bytes: Buffer; touchedAtMs: number }>;
 } {
+  let owner: string | null = null;
   const contents = new Map<string, { bytes: Buffer; touchedAtMs: number }>();
   return {
     contents,
@@ -37,6 +38,10 @@ export function memoryRecordingFiles(): RecordingFiles & {
     async untouched(forMs) {
       const latest = Date.now() - forMs;
       return [...contents].filter(([, { touchedAtMs }]) => touchedAtMs <= latest).map(([id]) => id);
+    },
+    owner: async () => owner,
+    async claim(installationId) {
+      owner = installationId;
     },
   };
 }
