@@ -5,11 +5,9 @@ import { inspect } from '../containers/create-container.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { runOneShot } from '../engine/one-shot-container.ts';
 import type { Ownership } from '../engine/ownership.ts';
-import { isRoot, lastLines, run } from '../host/host-commands.ts';
+import { isRoot } from '../host/host-commands.ts';
 import { type DiskSettings, type Volumes, volumeOf } from './container-volumes.ts';
-
-/** Longer than copying the largest volume takes. */
-const COPY_SECONDS = 1800;
+import { COPY_SECONDS, copyFolder } from './copy-folder.ts';
 
 export type DockerParts = {
   readonly calls: EngineCalls;
@@ -52,7 +50,7 @@ export const dockerVolumeCopies = (
     await volumes.withImage(to.volume, (images, image) => images.unmount(to.volume, image));
     if (isImage) return;
     const [source, target] = [await volumes.folder(from), await volumes.folder(to.volume)];
-    if (disk.isLocal && isRoot()) await copyOnHost(source, target);
+    if (disk.isLocal && isRoot()) await copyFolder(source, target);
     else await copyInContainer(calls, instanceId, from, to);
   },
 });
@@ -68,17 +66,8 @@ export async function unpause(calls: EngineCalls, container: Docker.Container): 
   });
 }
 
-/** `FROM TO`: plain sh; what an earlier attempt left is removed first. */
-const COPY_FOLDER = 'find "$2" -mindepth 1 -delete && cp -a --reflink=auto --sparse=auto -- "$1/." "$2/"';
-/** The same with the tools of a container's image, which may know fewer options. */
+/** As `copyFolder`, with the tools of a container's image, which may know fewer options. */
 const COPY_IN_CONTAINER = 'find /to -mindepth 1 -delete && cp -a /from/. /to/';
-
-async function copyOnHost(source: string, target: string): Promise<void> {
-  const { code, stderr } = await run('sh', ['-c', COPY_FOLDER, 'berth', source, target], {
-    timeoutSeconds: COPY_SECONDS,
-  });
-  if (code !== 0) throw new RuntimeFailure(`a volume could not be copied: ${lastLines(stderr, 2)}`);
-}
 
 async function copyInContainer(
   calls: EngineCalls,
