@@ -79,11 +79,12 @@ export const writeFile =
     if (!path.ok) return path;
     const { container, handle } = found.value;
     const maxBytes = isAgent(container) ? Number.MAX_SAFE_INTEGER : container.resources.diskMb * MIB;
+    // Before the change, which a killed process cannot record.
+    await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     const used = await deps.uses.begin(container, 'file');
     const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes, mayReplace));
     const written = await refuseIfUnknown('file_outcome_unknown', writing).finally(used);
     if (!written.ok) return written;
-    await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);
     return ok({ ...written.value, path: path.value });
   };
@@ -96,11 +97,10 @@ export const removeFile =
     if (!found.ok) return found;
     const path = parseTarget(pathText);
     if (!path.ok) return path;
+    await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
     const removing = refuseIfStopped(deps.files.remove(found.value.handle, path.value));
     const removed = await refuseIfUnknown('file_outcome_unknown', removing);
-    if (!removed.ok) return removed;
-    await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
-    return path;
+    return removed.ok ? path : removed;
   };
 
 const noted = (

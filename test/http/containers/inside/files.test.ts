@@ -5,9 +5,11 @@ import { memoryAccess, memoryRuntime } from '../../../../src/adapters/memory/ind
 import { listing } from '../../../../src/adapters/scripts/files/folder-listing.ts';
 import { FILE_LIMITS } from '../../../../src/domain/containers/files.ts';
 import { refuse } from '../../../../src/domain/result.ts';
+import { OutcomeUnknown } from '../../../../src/ports/containers/container-runtime.ts';
 import { TerminalNotStarted } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { untar } from '../../../support/engine/container.ts';
 import { aBoxOfAda, JSON_LIST } from '../../../support/service/cluster.ts';
+import { auditOf } from '../../../support/service/service.ts';
 import { valuesOf } from '../../../support/values.ts';
 
 t.test('a file is uploaded, downloaded, listed and removed', async (t) => {
@@ -118,6 +120,30 @@ t.test('each refusal of files has its status and words', async (t) => {
 });
 
 const MIB = 1_048_576;
+t.test('a change of a file is on record before it is made', async (t) => {
+  let changes = 0;
+  const lost = async () => {
+    changes += 1;
+    throw new OutcomeUnknown();
+  };
+  const { put, call, url, service } = await aBoxOfAda({ files: { open: lost, write: lost, remove: lost } });
+  const change = {
+    file_uploaded: () => put('a', 'x'),
+    file_deleted: () => call('DELETE', `${url}/files?path=a`),
+  };
+  const { audit } = service.ports.storage.repositories;
+  const { append } = audit;
+  for (const action of ['file_uploaded', 'file_deleted'] as const) {
+    Object.assign(audit, { append: () => Promise.reject(new Error('the database has gone')) });
+    t.equal((await change[action]()).statusCode, 500);
+    t.equal(changes, 0, 'what cannot be recorded is not done');
+    Object.assign(audit, { append });
+    t.match((await change[action]()).json(), { code: 'file_outcome_unknown' });
+    t.equal(auditOf(service, action).length, 1);
+    changes = 0;
+  }
+});
+
 /** The output of stat for a folder of files named by control characters, as a container can make them. */
 const nasty = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, at) =>
