@@ -14,6 +14,14 @@ export type StoredEvent = Omit<ContainerEvent, 'ownerId' | 'audience'> & {
 /** A part of the stream: after one position, up to and including another. */
 export type EventRange = { readonly after: string; readonly upTo: string };
 
+export type EventPage = {
+  readonly events: readonly StoredEvent[];
+  /** More exist, but an earlier transaction has not ended. */
+  readonly waiting: boolean;
+  /** The event at the position is not here: it was removed, or this server never had it. */
+  readonly isGone: boolean;
+};
+
 /**
  * Events are rows, written in the transaction of their change and read in one order for all readers. A container's
  * events are in the order of its changes, as long as each transaction locks the container's row before it writes.
@@ -23,11 +31,8 @@ export interface EventLog {
   append(event: ContainerEvent): Promise<void>;
   /** The present end: everything committed later comes after it. */
   end(): Promise<string>;
-  /** The events after a position, oldest first. `waiting`: more exist, but an earlier transaction has not ended. */
-  after(
-    position: string,
-    limit: number,
-  ): Promise<{ readonly events: readonly StoredEvent[]; readonly waiting: boolean }>;
+  /** The events after a position, oldest first. */
+  after(position: string, limit: number): Promise<EventPage>;
   /** The first events of a part that this user may see now. */
   seenBy(userId: string, range: EventRange, limit: number): Promise<readonly StoredEvent[]>;
   /** Whether every event since this id is still kept. */

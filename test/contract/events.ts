@@ -49,6 +49,20 @@ export async function eventLogContract(
     t.same((await events.after(await events.end(), 9)).events, [], 'what comes later comes after the end');
   });
 
+  await t.test(`${name}: a position whose event the log does not have is known`, async (t) => {
+    const dbId = randomUUID();
+    const start = await events.end();
+    await events.append(anEvent(dbId, dbId));
+    await events.append(anEvent(dbId, dbId));
+    const all = await read(events, start, 2);
+    for (const [at, { id }] of all.entries()) {
+      const { events: later, isGone } = await events.after(id, 9);
+      t.same([later.length, isGone], [1 - at, false]);
+      const foreign = id.replace(/[0-9]+$/, (position) => `${Number(position) + 1_000}`);
+      t.ok((await events.after(foreign, 9)).isGone);
+    }
+  });
+
   await t.test(`${name}: an event of the service is for everybody, or for administrators`, async (t) => {
     const { users } = storage.repositories;
     const [ada, root, former] = [

@@ -60,7 +60,8 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
     async after(position, limit) {
       await committed();
       const later = state.events.filter((one) => one.position > Number(position));
-      return { events: later.slice(0, limit).map(toEvent), waiting: false };
+      const isHere = position === '0' || state.events.some((one) => String(one.position) === position);
+      return { events: later.slice(0, limit).map(toEvent), waiting: false, isGone: !isHere };
     },
 
     async seenBy(userId, { after, upTo }, limit) {

@@ -70,13 +70,19 @@ export function postgresEvents(db: Db): EventLog {
     async after(position, limit) {
       const rows = await stream()
         .select(settled.as('settled'))
-        .where(comes('>', position))
+        .where(comes('>=', position))
         .orderBy('e.xid')
         .orderBy('e.position')
-        .limit(limit)
+        .limit(limit + 1)
         .execute();
-      const ready = rows.filter((row) => row.settled);
-      return { events: ready.map(toEvent), waiting: ready.length < rows.length };
+      const isHere = rows[0]?.id === position;
+      const later = isHere ? rows.slice(1) : rows.slice(0, limit);
+      const ready = later.filter((row) => row.settled);
+      return {
+        events: ready.map(toEvent),
+        waiting: ready.length < later.length,
+        isGone: !isHere && position !== START,
+      };
     },
 
     async seenBy(userId, range, limit) {
@@ -126,7 +132,7 @@ const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
     ) e order by e.xid, e.position`;
 };
 
-function comes(how: '>' | '<=' | '=', position: string) {
+function comes(how: '>' | '>=' | '<=' | '=', position: string) {
   const [, xid = '0', row = '0'] = POSITION.exec(position) ?? [];
   return sql<SqlBool>`(e.xid, e.position) ${sql.raw(how)} (${xid}::xid8, ${row}::bigint)`;
 }

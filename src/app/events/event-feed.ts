@@ -14,6 +14,8 @@ export type Subscriber<Frame> = {
   /** Whether it may get, now, what is for administrators, if its user is one. */
   readonly mayAdminister: () => boolean;
   readonly send: (frame: Frame) => void;
+  /** It has missed events. */
+  readonly resync: () => void;
   readonly close: (reason: CloseReason) => void;
 };
 
@@ -144,13 +146,25 @@ export class EventFeed<Frame> {
   /** Returns whether events are delayed. */
   async #readOn(): Promise<boolean> {
     for (;;) {
-      const { events: page, waiting } = await this.#deps.events.after(this.#position, PAGE);
+      const { events: page, waiting, isGone } = await this.#deps.events.after(this.#position, PAGE);
+      if (isGone && (await this.#startOver())) return false;
       for (const event of page) {
         this.#hand(event);
         this.#position = event.id;
       }
       if (page.length < PAGE) return waiting;
     }
+  }
+
+  /**
+   * After a failover, the server may lack the last events, and give their numbers to others. Returns whether it does.
+   */
+  async #startOver(): Promise<boolean> {
+    const end = await this.#deps.events.end();
+    if (end === this.#position) return false;
+    this.#position = end;
+    for (const one of this.#subscribers.all()) one.resync();
+    return true;
   }
 
   #hand(event: StoredEvent): void {

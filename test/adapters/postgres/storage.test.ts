@@ -211,7 +211,7 @@ if (url !== null) {
     await storage.inTransaction(async (tx) => {
       await tx.users.rename(id, 'still_waiting');
       await events.append({ type: 'container_started', dbId: id, ownerId: id, data: {} });
-      t.same(await events.after(from, 9), { events: [], waiting: true });
+      t.same(await events.after(from, 9), { events: [], waiting: true, isGone: false });
     });
     const [event] = await read(events, from, 1);
     t.equal(event?.dbId, id);

@@ -191,16 +191,21 @@ async function aFeed(waits: () => boolean = () => false) {
   const closed: CloseReason[] = [];
   const subscribe = () => {
     const sent: string[] = [];
+    const resync = () => void sent.push('resync');
     const send = (frame: string) => void sent.push(frame);
     const close = (reason: CloseReason) => void closed.push(reason);
     return {
       sent,
-      ...feed.subscribe({ userId: 'ada', reaches: () => true, mayAdminister: () => true, send, close }, null),
+      ...feed.subscribe(
+        { userId: 'ada', reaches: () => true, mayAdminister: () => true, send, resync, close },
+        null,
+      ),
     };
   };
   const happens = (dbId: string) =>
     events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });
-  return { feed, subscribe, happens, closed, announce: () => publishEventsAdded(bus), looks: () => checks };
+  const announce = () => publishEventsAdded(bus);
+  return { feed, subscribe, happens, closed, announce, looks: () => checks, state: storage.state };
 }
 
 /** Resolves when ports in memory have answered. */
@@ -252,6 +257,23 @@ t.test('the first subscriber gets events since the feed was ready, without a mes
   t.same([first.sent, second.sent], [['early'], ['early', 'later']], 'the others still get what comes');
   feed.close(CLOSE.serviceRestarting);
   t.same(closed, [CLOSE.serviceRestarting], 'those who still listen learn why it ends');
+});
+
+t.test('after a failover to a server without the last events, subscribers resync', async (t) => {
+  const { feed, subscribe, happens, announce, state } = await aFeed();
+  const { sent } = subscribe();
+  const comes = async (...all: string[]) => {
+    for (const dbId of all) await happens(dbId);
+    announce();
+    await turns();
+  };
+  await comes('kept', 'lost', 'lost');
+  Object.assign(state, { events: state.events.slice(0, 1), lastEvent: 1 });
+  await comes('new');
+  t.same(sent, ['kept', 'lost', 'lost', 'resync'], 'its number had been given to another event');
+  await comes('next');
+  t.same(sent.slice(4), ['next']);
+  feed.close(CLOSE.serviceRestarting);
 });
 
 /** One container's terminals at one process, with a scene set by the test; `noted` has the stored sizes. */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../../src/adapters/memory/index.ts';
@@ -71,7 +72,7 @@ async function aScene() {
     return { isUsed: last?.lastAt.getTime() === clock.now().getTime(), closes, registered };
   };
   const recorded = () => storage.state.audit.map(({ action, details }) => [action, JSON.parse(details)]);
-  return { repositories, connect, left, recorded };
+  return { repositories, connect, left, recorded, feed, state: storage.state, dbId, closes: () => closes };
 }
 
 for (const [step, breakIt] of [
@@ -87,6 +88,26 @@ for (const [step, breakIt] of [
     Object.assign(lifetimes, { noteUses });
     t.same(await left(), { isUsed: false, closes: 0, registered: 0 });
   });
+
+t.test('a connection that may have missed the end of its container is checked', async (t) => {
+  const { repositories, connect, feed, state, dbId, closes } = await aScene();
+  await repositories.containers.changeState(dbId, ['creating'], { state: 'running' });
+  await connect();
+  const loseEvents = async () => {
+    for (let n = 0; n < 3; n += 1) {
+      await repositories.events.append({ type: 'container_progress', dbId, ownerId: 'x', data: {} });
+    }
+    await feed.ready();
+    Object.assign(state, { events: [], lastEvent: 0 });
+    await feed.ready();
+    for (let n = 0; n < 20; n += 1) await turn();
+  };
+  await loseEvents();
+  t.equal(closes(), 0, 'it goes on with a container that runs');
+  await repositories.containers.changeState(dbId, ['running'], { state: 'stopped' });
+  await loseEvents();
+  t.equal(closes(), 1);
+});
 
 t.test('an ended connection leaves nothing', async (t) => {
   const { connect, left } = await aScene();

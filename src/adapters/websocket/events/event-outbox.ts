@@ -46,6 +46,12 @@ export class EventOutbox {
     this.#flush();
   }
 
+  /** Events were missed. */
+  resync(): void {
+    this.#lose();
+    if (!this.#isPaused) this.#flush();
+  }
+
   /** Skips the queue; never delayed behind events. */
   sendNow(frame: Buffer): void {
     if (!this.#stopped && !this.#full) this.#put(frame);

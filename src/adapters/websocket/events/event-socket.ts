@@ -85,6 +85,7 @@ function serve(socket: WebSocket, request: FastifyRequest, { feed, live, log }: 
     reaches: (dbId: string) => reaches(caller, dbId),
     mayAdminister: () => hasScope(present, 'admin') && !isBarred(present),
     send: (frame: Buffer) => outbox.send(frame),
+    resync: () => outbox.resync(),
     close,
   };
   const { missed, end } = feed.subscribe(subscriber, afterOf(request));

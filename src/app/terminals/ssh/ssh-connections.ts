@@ -169,8 +169,16 @@ async function targetOf(
 }
 
 /** Ends the connection when its container stops, restarts or is deleted, by whichever process. */
-async function follow({ feed }: SshConnectionsDeps, client: SshClient, { dbId }: Container) {
+async function follow(
+  { feed, repositories, log }: SshConnectionsDeps,
+  client: SshClient,
+  { dbId, runtimeId }: Container,
+) {
   await feed.ready();
+  const check = async (): Promise<void> => {
+    const now = await repositories.containers.findAny(dbId);
+    if (now?.state !== 'running' || now.runtimeId !== runtimeId) client.close(CLOSE.containerStopped);
+  };
   return feed.subscribe(
     {
       userId: client.signedIn.caller.user.id,
@@ -180,6 +188,8 @@ async function follow({ feed }: SshConnectionsDeps, client: SshClient, { dbId }:
         const reason = endOf(event);
         if (reason !== null) client.close(reason);
       },
+      resync: () =>
+        void check().catch((err: unknown) => log.warn({ err, dbId }, 'could not check a container')),
       close: client.close,
     },
     null,
