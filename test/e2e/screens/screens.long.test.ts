@@ -16,8 +16,12 @@ t.setTimeout(3_600_000);
 
 const FOLDER = process.env['SCREENS_OUT'] ?? path.join(tmpdir(), 'berth-screenshots');
 const PATIENCE_MS = 60_000;
+/** The library of the API reference lays out all operations before it shows one. */
+const LIBRARY_PATIENCE_MS = 240_000;
 /** More than the patience of all steps: a scene that hangs must not end the run. */
-const SCENE_MS = 300_000;
+const SCENE_MS = 900_000;
+/** Parts that follow the theme by script, as the terminal does, have its colours a frame later. */
+const PAINTED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))`;
 /** Pictures alone, by one visit of each scene. */
 const UNCHECKED = process.env['SCREENS_UNCHECKED'] === 'yes';
 /** Names of groups, or texts in the names of scenes. */
@@ -43,6 +47,7 @@ async function take(
   const wrong: string[] = [];
   for (const { form, theme } of forms) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await page.evaluate(PAINTED);
     // Before the checks, which take seconds: a countdown goes on meanwhile.
     if (form !== null) await photograph(page, path.join(FOLDER, `${name}-${form}.png`));
     const rules = theme === 'dark' ? { runOnly: OF_COLOURS } : {};
@@ -64,7 +69,7 @@ async function showOn(
   [size, forms]: (typeof FORMS)[number],
 ): Promise<Page | null> {
   const page = await world.open(scene.who ?? 'ada', size);
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(scene.isOfLibrary ? LIBRARY_PATIENCE_MS : PATIENCE_MS);
   const faults = faultsOf(page, world.address, scene.expects);
   try {
     await enter(page, world, scene);

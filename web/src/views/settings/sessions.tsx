@@ -30,7 +30,7 @@ export function Sessions() {
   return (
     <Section
       title="Sessions"
-      lead="Browsers that are signed in to your account."
+      lead="Browsers and programs that are signed in to your account."
       action={
         <Button onClick={() => setEnding('others')} disabled={!others}>
           Sign out all others

@@ -37,7 +37,7 @@ function StopDialog({ container, onDone, onClose }: ActDialogProps) {
   return (
     <Confirm title={`Stop ${what}?`} action="Stop" danger onConfirm={stop} onClose={onClose}>
       <p>
-        Its programs end and its terminals close. Files stay. {container.owner.username} reads that an
+        Its programs end and its terminals close. Files stay. {container.owner.username} sees that an
         administrator stopped it, and can start it again.
       </p>
     </Confirm>
