@@ -19,6 +19,7 @@ export const settingsService = ({ repositories, inTransaction }: Storage, bus: B
       const words = `must be one of ${tiers.map(({ name }) => name).join(', ')}`;
       return refuse({ code: 'validation_failed', fields: { oidcTier: words } });
     }
+    if (Object.keys(changes).length === 0) return ok(await repositories.settings.read());
     const changed = await inTransaction(async (tx) => {
       const settings = await tx.settings.change(changes);
       const details = JSON.stringify(changes);

@@ -143,6 +143,26 @@ t.test('an idle container is warned twice, stopped with a reason, and may run ag
   t.match(await now(), { status: 'running', status_reason: null }, 'its start begins anew');
 });
 
+t.test('a change that leaves everything as it is makes no record and no event', async (t) => {
+  const { service, call, url, events, lifetime } = await aLiving({ idle_seconds: 3_600 });
+  const before = await lifetime();
+  for (const body of [{}, { idle_seconds: 3_600 }, { on_idle: 'stop', ttl_seconds: null }]) {
+    const answer = await call('PATCH', `${url}/lifetime`, body);
+    t.equal(answer.statusCode, 200);
+    t.same(answer.json().idle_seconds, before.idle_seconds);
+  }
+  t.equal(events('container_updated').length, 0);
+  t.same(auditOf(service, 'lifetime_changed'), []);
+  for (const body of [
+    { idle_seconds: 600 },
+    { on_idle: 'delete' },
+    { ttl_seconds: 900 },
+    { keep_seconds: 60 },
+  ])
+    t.equal((await call('PATCH', `${url}/lifetime`, body)).statusCode, 200);
+  t.equal(auditOf(service, 'lifetime_changed').length, 4);
+});
+
 t.test('nothing that is used is stopped: a command, an open terminal, a program at work', async (t) => {
   const { service, call, url, pass, now, lifetime, events, made } = await aLiving({ idle_seconds: 60 });
   const running = call('POST', `${url}/exec`, { command: ['sleep', '3600'], timeout_seconds: 3_600 }, NDJSON);

@@ -90,11 +90,13 @@ t.test("faults of a user's change are reported, and nothing changes", async (t) 
 });
 
 t.test('administrators read and change the settings', async (t) => {
-  const { call } = await aScene();
+  const { service, call } = await aScene();
   const before = (await call('GET', SETTINGS)).json();
   t.match(before, { session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
   const changed = await call('PATCH', SETTINGS, { session_idle_minutes: 30 });
   t.same(changed.json(), { ...before, session_idle_minutes: 30 });
+  t.same((await call('PATCH', SETTINGS, {})).json(), changed.json());
+  t.equal(auditOf(service, 'settings_updated').length, 1, 'a change of nothing is not on record');
   for (const body of [
     { session_idle_minutes: 29 },
     { session_idle_minutes: 1441 },

@@ -2,6 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { Activity } from '../../../domain/containers/lifetime/activity.ts';
 import { explainLifetime } from '../../../domain/containers/lifetime/explain-lifetime.ts';
 import {
+  changesNothing,
   endFaults,
   type LifetimeLimits,
   type LifetimeRequest,
@@ -34,6 +35,12 @@ export const readLifetime =
     return found.ok ? await explained(repositories, found.value.dbId) : found;
   };
 
+type Change = {
+  readonly request: LifetimeRequest;
+  readonly caller: Caller;
+  readonly origin: RequestOrigin;
+};
+
 /** Changes when the caller's container ends. Absent fields stay. */
 export const changeLifetime =
   ({ storage, clock }: Pick<ContainerDeps, 'storage' | 'clock'>) =>
@@ -46,28 +53,31 @@ export const changeLifetime =
     const found = await findOwnInEngine(storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
-    const tier = await tierOf(storage.repositories, caller);
-    const fields = lifetimeFaults(request, found.value.lifetime, tier);
-    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { dbId } = found.value;
-    return await storage.inTransaction(async (tx) => {
-      const living = await tx.lifetimes.findForUpdate(dbId);
-      if (living === null || living.container.state === 'deleted')
-        return refuse({ code: 'container_not_found' });
-      const late = lateEnds(request, living, tier);
-      if (Object.keys(late).length > 0) return refuse({ code: 'validation_failed', fields: late });
-      const changed = await tx.lifetimes.change(dbId, request);
-      if (changed === null) return refuse({ code: 'container_not_found' });
-      await tx.audit.append({
-        userId: caller.user.id,
-        ...origin,
-        action: 'lifetime_changed',
-        details: dbId,
-      });
-      await tx.events.append(containerEvent('container_updated', changed, false));
-      return await explained(tx, dbId);
-    });
+    return await storage.inTransaction((tx) => changeLocked(tx, dbId, { request, caller, origin }));
   };
+
+async function changeLocked(
+  tx: Repositories,
+  dbId: string,
+  { request, caller, origin }: Change,
+): AsyncResult<ExplainedLifetime> {
+  const living = await tx.lifetimes.findForUpdate(dbId);
+  // It may have been given away before the lock.
+  const own = await findOwnInEngine(tx, dbId, caller);
+  if (!own.ok) return own;
+  if (living === null) return refuse({ code: 'container_not_found' });
+  const { lifetime } = living.container;
+  const tier = await tierOf(tx, caller);
+  const fields = { ...lateEnds(request, living, tier), ...lifetimeFaults(request, lifetime, tier) };
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  if (changesNothing(request, lifetime)) return await explained(tx, dbId);
+  const changed = await tx.lifetimes.change(dbId, request);
+  if (changed === null) return refuse({ code: 'container_not_found' });
+  await tx.audit.append({ userId: caller.user.id, ...origin, action: 'lifetime_changed', details: dbId });
+  await tx.events.append(containerEvent('container_updated', changed, false));
+  return await explained(tx, dbId);
+}
 
 /** A start limits what a stopped container has; an ephemeral one ends while it is stopped, too. */
 function lateEnds(

@@ -52,6 +52,16 @@ export const NO_LIFETIME: Lifetime = {
   activeAt: null,
 };
 
+/** Whether the request leaves the lifetime as it is. An end that is counted from now is another one each time. */
+export const changesNothing = (
+  { ttlSeconds, idleSeconds, onIdle, keepSeconds }: LifetimeRequest,
+  present: Lifetime,
+): boolean =>
+  (ttlSeconds === undefined || (ttlSeconds === null && present.endsAt === null)) &&
+  (idleSeconds === undefined || idleSeconds === present.idleSeconds) &&
+  (onIdle === undefined || onIdle === present.onIdle) &&
+  keepSeconds === undefined;
+
 /** Each value outside its range, or that the tier or the container's present lifetime does not allow. */
 export function lifetimeFaults(
   request: LifetimeRequest,

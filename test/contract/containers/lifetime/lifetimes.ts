@@ -27,6 +27,8 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
     t.match(await lifetimes.change(box.dbId, { ttlSeconds: null }), { labels, lifetime: { endsAt: null } });
     t.same((await containers.findAny(box.dbId))?.labels, labels);
     t.equal(await lifetimes.change(NOBODY, { ttlSeconds: 60 }), null);
+    t.same(await lifetimes.change(box.dbId, {}), await containers.findAny(box.dbId), 'nothing changes');
+    t.equal(await lifetimes.change(NOBODY, {}), null);
   });
 
   await t.test(`${name}: a start is limited to what the owner's tier allows, and only then`, async (t) => {

@@ -17,16 +17,21 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
 });
 
 const lifetimeChanges = (db: Db): Pick<LifetimeRepository, 'change' | 'limitToTier'> => ({
-  change: (dbId, change) =>
-    db
+  async change(dbId, change) {
+    const columns = toUpdate(change);
+    // An update of no column is no SQL.
+    if (Object.keys(columns).length === 0)
+      return await containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer));
+    return await db
       .updateTable('containers as c')
       .from('users as u')
       .whereRef('u.id', '=', 'c.owner_id')
       .where('c.db_id', '=', dbId)
-      .set(toUpdate(change))
+      .set(columns)
       .returningAll('c')
       .returning(ofOwner)
-      .$call(firstAs(toContainer)),
+      .$call(firstAs(toContainer));
+  },
 
   limitToTier: (dbId) =>
     db
