@@ -137,8 +137,11 @@ async function insert(
   const present = await lockCaller(tx, caller);
   if (!present.ok) return present;
   // An earlier delete has ended everything.
-  if ((await tx.roleSetups.findForUpdate(dbId))?.state !== 'running')
-    return refuse({ code: 'container_not_running' });
+  const locked = await tx.roleSetups.findForUpdate(dbId);
+  if (locked?.state !== 'running') return refuse({ code: 'container_not_running' });
+  // It may have been given away before the lock.
+  const own = await findOwn(tx, dbId, caller);
+  if (!own.ok) return own;
   const live = await tx.collaborations.listLive(dbId, ownerId);
   if (live.length >= MAX_COLLABORATIONS)
     return refuse({ code: 'collaboration_limit_reached', max: MAX_COLLABORATIONS });

@@ -14,6 +14,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
 import { orRollBack } from '../../transaction.ts';
+import { findOwnInEngine } from '../find-container.ts';
 import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
 import { type FoundRunning, findReachable, findRunningInEngine } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
@@ -42,6 +43,12 @@ export const startProcess =
     const { command, takesInput, terminal } = request;
     const made = await orRollBack(deps.storage.inTransaction, async (tx) => {
       await tx.users.lock(caller.user.id);
+      await tx.lifetimes.findForUpdate(dbId);
+      // It may have been given away or recreated before the lock.
+      const now = await findOwnInEngine(tx, dbId, caller);
+      if (!now.ok) return now;
+      if (now.value.state !== 'running' || now.value.runtimeId !== handle.runtimeId)
+        return refuse({ code: 'container_not_running' });
       const refusal = await refusalOf(tx, dbId, caller.user.id, name);
       if (refusal !== null) return refuse(refusal);
       const process = await tx.processes.insert({

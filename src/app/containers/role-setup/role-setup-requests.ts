@@ -55,7 +55,10 @@ async function change(
   let before: string | null = null;
   const done = await orRollBack(storage.inTransaction, async (tx) => {
     const locked = await tx.roleSetups.findForUpdate(dbId);
-    if (locked === null || locked.state === 'deleted') return refuse({ code: 'container_not_found' });
+    // It may have been given away before the lock.
+    const own = await findOwnInEngine(tx, dbId, caller);
+    if (!own.ok) return own;
+    if (locked === null) return refuse({ code: 'container_not_found' });
     const setup = await decide(tx, locked);
     if (!setup.ok) return setup;
     before = locked.roleSetup.id;
