@@ -1,13 +1,15 @@
 import { EventEmitter } from 'node:events';
-import type { Channel, ChannelHandlers, ResultOf } from '../../protocol/agent/index.ts';
+import { JoinedOutput } from '../../domain/joined-output.ts';
+import type { Channel, ChannelHandlers, ResultOf, StreamNumber } from '../../protocol/agent/index.ts';
 import { errorOf } from './requests.ts';
 
-type Piece = { readonly stream: number; readonly data: Buffer };
+type Piece = { readonly stream: StreamNumber; readonly data: Buffer };
 type Result = ResultOf<'exec'>;
 
 /** What arrives of a command, until it is read. The channel's window bounds it. Emits `room` for more input. */
 export class CommandOutput extends EventEmitter {
-  readonly #pieces: (Piece | Result)[] = [];
+  readonly #waiting = new JoinedOutput<StreamNumber>();
+  #result: Result | null = null;
   readonly #begun = Promise.withResolvers<void>();
   #channel: Channel | null = null;
   #error: Error | null = null;
@@ -22,12 +24,16 @@ export class CommandOutput extends EventEmitter {
         if (reply.type === 'exec') this.#pid = reply.pid;
         this.#begun.resolve();
       },
-      data: (stream, bytes) => this.#add({ stream, data: Buffer.from(bytes) }),
+      data: (stream, bytes) => {
+        this.#waiting.add(stream, bytes);
+        this.#wake();
+      },
       room: () => void this.emit('room'),
       finished: (result) => {
         this.#begun.resolve();
         this.emit('room');
-        this.#add(result as Result);
+        this.#result = result as Result;
+        this.#wake();
       },
       reset: (fault) => {
         this.#error = errorOf(fault);
@@ -62,20 +68,16 @@ export class CommandOutput extends EventEmitter {
   async next(): Promise<Piece | Result | null> {
     for (;;) {
       if (this.#isClosed) return null;
-      const piece = this.#pieces.shift();
-      if (piece !== undefined) {
-        if ('data' in piece) this.#channel?.consumed(piece.data.length);
+      const piece = this.#waiting.take();
+      if (piece !== null) {
+        this.#channel?.consumed(piece.data.length);
         return piece;
       }
+      if (this.#result !== null) return this.#result;
       if (this.#error !== null) throw this.#error;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-  }
-
-  #add(piece: Piece | Result): void {
-    this.#pieces.push(piece);
-    this.#wake();
   }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { JoinedOutput } from '../../domain/joined-output.ts';
 import {
   OutcomeUnknown,
   RuntimeFailure,
@@ -10,11 +11,19 @@ import { errorOf, notDone, tooMany } from './requests.ts';
 /** The bytes of a file, an archive or a listing from an agent. Destroying it ends the agent's work. */
 export class DownloadStream extends Readable {
   #channel: Channel | null = null;
-  #owed = 0;
+  /** What the reader has not asked for yet: at most the channel's window. */
+  readonly #unread = new JoinedOutput<0>();
+  #isWanted = false;
+  #hasEnded = false;
   /** A longer file is cut; a shorter one is an error, so that nobody keeps half of it. */
   #bytesLeft: number | null = null;
   /** Whether the agent left nothing out; known at the end. */
   isComplete = true;
+
+  constructor() {
+    // Pieces would wait one by one in the stream itself.
+    super({ highWaterMark: 1 });
+  }
 
   /** Resolves with the agent's reply. Throws what the agent refuses. */
   open(peer: Peer, request: RequestOf<'file_open'>): Promise<ChannelReply> {
@@ -40,9 +49,8 @@ export class DownloadStream extends Readable {
   }
 
   override _read(): void {
-    const owed = this.#owed;
-    this.#owed = 0;
-    if (owed > 0) this.#channel?.consumed(owed);
+    this.#isWanted = true;
+    this.#pass();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -53,13 +61,28 @@ export class DownloadStream extends Readable {
   #add(bytes: Uint8Array): void {
     const kept = this.#bytesLeft === null ? bytes : bytes.subarray(0, this.#bytesLeft);
     if (this.#bytesLeft !== null) this.#bytesLeft -= kept.length;
-    if (kept.length === 0 || this.push(kept)) this.#channel?.consumed(bytes.length);
-    else this.#owed += bytes.length;
+    this.#channel?.consumed(bytes.length - kept.length);
+    this.#unread.add(0, kept);
+    this.#pass();
+  }
+
+  /** Passes on one piece of what has arrived, if the reader wants it. */
+  #pass(): void {
+    if (!this.#isWanted) return;
+    const piece = this.#unread.take();
+    if (piece !== null) {
+      this.#isWanted = false;
+      this.#channel?.consumed(piece.data.length);
+      this.push(piece.data);
+    } else if (this.#hasEnded) this.push(null);
   }
 
   #finish(complete: boolean): void {
     this.isComplete = complete;
     if ((this.#bytesLeft ?? 0) > 0) this.destroy(new RuntimeFailure('a file ended too early'));
-    else this.push(null);
+    else {
+      this.#hasEnded = true;
+      this.#pass();
+    }
   }
 }

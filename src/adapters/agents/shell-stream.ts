@@ -1,18 +1,14 @@
 import { Duplex } from 'node:stream';
+import { JoinedOutput } from '../../domain/joined-output.ts';
 import type { StreamEnd } from '../../domain/terminals/terminal-end.ts';
 import type { Channel, ChannelHandlers } from '../../protocol/agent/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
-
-/**
- * The longest piece of output. Waiting output is read in few large pieces, because each piece costs its reader a turn.
- */
-const MAX_PIECE_BYTES = 65_536;
 
 /** A shell's channel as a stream. Unread output stops the shell; input waits while the channel has no room. */
 export class ShellStream extends Duplex {
   #channel: Channel | null = null;
   /** Output that the reader has not asked for yet: at most the channel's window. */
-  #unread: Uint8Array[] = [];
+  readonly #unread = new JoinedOutput<0>();
   #isWanted = false;
   #hasEnded = false;
   #waiting: { readonly bytes: Buffer; readonly done: () => void } | null = null;
@@ -33,7 +29,7 @@ export class ShellStream extends Duplex {
         ready();
       },
       data: (_stream, bytes) => {
-        this.#unread.push(bytes);
+        this.#unread.add(0, bytes);
         this.#pass();
       },
       note: (note) => {
@@ -89,22 +85,12 @@ export class ShellStream extends Duplex {
   /** Passes on what has arrived in one piece, if the reader wants it. */
   #pass(): void {
     if (!this.#isWanted) return;
-    const piece = this.#takePiece();
+    const piece = this.#unread.take();
     if (piece !== null) {
       this.#isWanted = false;
-      this.#channel?.consumed(piece.length);
-      this.push(piece);
+      this.#channel?.consumed(piece.data.length);
+      this.push(piece.data);
     } else if (this.#hasEnded) this.push(null);
-  }
-
-  #takePiece(): Buffer | null {
-    let bytes = 0;
-    const fit = this.#unread.findIndex((piece) => {
-      bytes += piece.length;
-      return bytes > MAX_PIECE_BYTES;
-    });
-    const taken = this.#unread.splice(0, fit === -1 ? this.#unread.length : Math.max(1, fit));
-    return taken.length === 0 ? null : Buffer.concat(taken);
   }
 
   #send(): void {

@@ -2,11 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import pino from 'pino';
 import t from 'tap';
+import { CommandOutput } from '../../../src/adapters/agents/command-output.ts';
 import { DownloadStream } from '../../../src/adapters/agents/download-stream.ts';
 import { listingOf } from '../../../src/adapters/agents/folder-listing.ts';
 import { AgentHub, agentPorts } from '../../../src/adapters/agents/index.ts';
 import { ShellStream } from '../../../src/adapters/agents/shell-stream.ts';
 import { AGENT_NODE } from '../../../src/domain/containers/agents/agent.ts';
+import {
+  encodeChannelFrame,
+  type Sent,
+  type StreamNumber,
+} from '../../../src/protocol/agent/channel-frames.ts';
 import {
   type Channel,
   type ChannelHandlers,
@@ -16,7 +22,8 @@ import {
   readWelcome,
 } from '../../../src/protocol/agent/index.ts';
 import { WINDOW_BYTES } from '../../../src/protocol/agent/limits.ts';
-import { session, shellRequest } from '../../support/agent/lines.ts';
+import { encodeNumbered } from '../../../src/protocol/agent/line-messages.ts';
+import { COMMAND, session, shellRequest } from '../../support/agent/lines.ts';
 
 const MIB = 1_048_576;
 
@@ -135,6 +142,80 @@ t.test('waiting output is read in a few large pieces, however small its frames w
   t.ok(sizes.length <= 6, `${sizes.length} reads: ${sizes}`);
   t.ok(Math.max(...sizes) <= 65_536);
 });
+
+/** A session, and what an agent that joins nothing sends in a channel of it. */
+function unjoined() {
+  const both = session();
+  const send = (channel: { readonly id: number }, sent: Sent): void =>
+    both.service.receive(encodeNumbered(both.service.received, encodeChannelFrame(channel.id, sent)));
+  return {
+    ...both,
+    send,
+    sendBytes: (
+      channel: { readonly id: number },
+      count: number,
+      streamOf: (at: number) => StreamNumber = () => 0,
+    ): void => {
+      for (let at = 0; at < count; at += 1)
+        send(channel, { type: 'data', stream: streamOf(at), bytes: Uint8Array.of(at) });
+    },
+  };
+}
+
+const bytesUpTo = (count: number): Buffer => Buffer.from(Uint8Array.from({ length: count }, (_, at) => at));
+
+t.test("a command's output in frames of one byte is read in a few pieces", async (t) => {
+  const streams: ((at: number) => StreamNumber)[] = [() => 1, (at) => (at % 2 === 0 ? 1 : 2)];
+  for (const streamOf of streams) {
+    const { open, send, sendBytes, broken } = unjoined();
+    const output = new CommandOutput();
+    const { service } = open(COMMAND, output.handlers());
+    output.uses(service);
+    send(service, { type: 'accepted', reply: { type: 'exec', pid: 1, terminal: false } });
+    sendBytes(service, WINDOW_BYTES.exec, streamOf);
+    send(service, {
+      type: 'result',
+      result: { type: 'exec', exit_code: 0, signal: null, timed_out: false, cut: false },
+    });
+    const pieces: { readonly stream: StreamNumber; readonly data: Buffer }[] = [];
+    let next = await output.next();
+    for (; next !== null && 'data' in next; next = await output.next()) pieces.push(next);
+    t.match(next, { exit_code: 0 });
+    t.ok(pieces.length < 2_000, `${pieces.length} pieces`);
+    const all = bytesUpTo(WINDOW_BYTES.exec);
+    for (const stream of [1, 2]) {
+      const read = Buffer.concat(pieces.filter((piece) => piece.stream === stream).map(({ data }) => data));
+      t.ok(
+        read.equals(all.filter((_, at) => streamOf(at) === stream)),
+        `stream ${stream} has its bytes in order`,
+      );
+    }
+    t.same(broken, []);
+  }
+});
+
+t.test(
+  'a download in frames of one byte waits in a few pieces, before its reader and while it reads',
+  async (t) => {
+    const { service: peer, send, sendBytes } = unjoined();
+    const stream = new DownloadStream();
+    void stream.open(peer, { type: 'file_open', path: '', folder_as: 'archive' });
+    const channel = { id: 1 };
+    send(channel, { type: 'accepted', reply: { type: 'archive' } });
+    sendBytes(channel, 20_000);
+    stream.once('data', () => stream.pause());
+    await once(stream, 'pause');
+    sendBytes(channel, 20_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    const pieces: Buffer[] = [];
+    stream.on('data', (piece: Buffer) => pieces.push(piece));
+    stream.resume();
+    send(channel, { type: 'result', result: { type: 'file_open', complete: true } });
+    await once(stream, 'end');
+    t.ok(pieces.length < 10, `${pieces.length} pieces`);
+    t.equal(Buffer.concat(pieces).subarray(-20_000).compare(bytesUpTo(20_000)), 0);
+  },
+);
 
 t.test('only what is read gives credit', async (t) => {
   const { stream, channel, settle } = aShell();

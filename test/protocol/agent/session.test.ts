@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Channel } from '../../../src/protocol/agent/index.ts';
 import { Peer, UNACKNOWLEDGED_BYTES, WINDOW_BYTES } from '../../../src/protocol/agent/index.ts';
-import { type Opened, read, session, shellRequest } from '../../support/agent/lines.ts';
+import { COMMAND, type Opened, read, session, shellRequest } from '../../support/agent/lines.ts';
 
 const CHANNELS = 3;
 
@@ -117,16 +117,6 @@ t.test('a keystroke passes the floods of twenty other shells', async (t) => {
   both.deliver(onTheWay + 2);
   t.equal(Buffer.concat(typed.near.bytes).toString(), 'x');
 });
-
-const COMMAND = {
-  type: 'exec',
-  command: ['true'],
-  env: {},
-  cwd: null,
-  timeout_seconds: null,
-  stdin: false,
-  terminal: null,
-} as const;
 
 t.test('requests are given up on a lost line, with the truth about each, and shells go on', async (t) => {
   const both = session();

@@ -14,6 +14,16 @@ export const shellRequest = (shell = 'main'): ChannelRequest => ({
   view: false,
 });
 
+export const COMMAND = {
+  type: 'exec',
+  command: ['true'],
+  env: {},
+  cwd: null,
+  timeout_seconds: null,
+  stdin: false,
+  terminal: null,
+} as const;
+
 /** What one side of a channel has received. */
 export type Inbox = {
   readonly handlers: ChannelHandlers;
