@@ -66,3 +66,13 @@ t.test('outputs that alternate unread take a bounded number of pieces, each in i
   t.strictSame(inRuns(taken.slice(0, 1_000)), inRuns(sent.slice(0, 1_000)), 'also between them at first');
   t.end();
 });
+
+t.test('pieces of a few KiB become reads of 64 KiB', (t) => {
+  const output = new JoinedOutput<1 | 2>();
+  for (let count = 0; count < 40; count += 1) output.add(1, Buffer.alloc(4_095, count));
+  t.same(
+    [...all(output)].map(({ data }) => data.length),
+    [65_536, 65_536, 40 * 4_095 - 2 * 65_536],
+  );
+  t.end();
+});

@@ -24,8 +24,9 @@ import { ApiFailure, isOfNode, rightAtNode } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
 import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
 import type { ExecEnd } from './exec-status.ts';
-import { type FirstProcess, ProgramStream } from './program-stream.ts';
+import { ProgramStream } from './program-stream.ts';
 import { type Start, startOf, unswapped } from './start-program.ts';
+import type { FirstProcess } from './start-report.ts';
 
 /** Until the program's first process reports. */
 const START_SECONDS = 30;

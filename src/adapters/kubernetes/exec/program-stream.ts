@@ -1,9 +1,10 @@
 import { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import { JoinedOutput } from '../../../domain/joined-output.ts';
 import type { ProgramOutput, ProgramRequest } from '../../../ports/containers/inside/container-programs.ts';
 import { type ExecEnd, execEnd } from './exec-status.ts';
-import { OutputQueue } from './output-queue.ts';
 import { type InputEnd, inputFrame, type Start } from './start-program.ts';
+import { type FirstProcess, StartReport } from './start-report.ts';
 
 /** Channels of the exec protocol: the first byte of a message. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
@@ -14,14 +15,8 @@ const PING_MS = 25_000;
 const MAX_MESSAGE_BYTES = 65_536;
 /** For what is still on its way when a program has ended, and for the server to close the connection. */
 const LINGER_MS = 10_000;
-/** Longer than its echoed start. */
-const MAX_EARLY_BYTES = 4 * 1_048_576;
-/** That wait for a reader: in the stream itself, and, with the connection paused, before it. */
-const READABLE = { apart: 1, terminal: 65_536, joined: 65_536 } as const;
+/** That wait for a reader, with the connection paused. */
 const MAX_WAITING_BYTES = 131_072;
-
-/** The first process of a program, as the report of its start has it. */
-export type FirstProcess = { readonly pid: string; readonly startedAt: string };
 
 type Form = ProgramRequest['form'];
 
@@ -47,11 +42,12 @@ export class ProgramStream extends Duplex {
   readonly #start: StreamOptions['start'];
   readonly #reported = Promise.withResolvers<FirstProcess | null>();
   readonly #ping: NodeJS.Timeout;
-  /** Output before the report; null after it. */
-  #early: Buffer | null = Buffer.alloc(0);
+  /** null after it. */
+  #report: StartReport | null;
   /** The end of stderr that may be the beginning of the word about input. */
   #pending: Buffer = Buffer.alloc(0);
-  readonly #waiting = new OutputQueue();
+  /** An exec sends a message for every few KiB that a program writes; one larger piece costs the reader much less. */
+  readonly #waiting = new JoinedOutput<ProgramOutput['stream']>();
   #isRead = false;
   #delivery: NodeJS.Immediate | null = null;
   #takesInput = true;
@@ -65,12 +61,14 @@ export class ProgramStream extends Duplex {
       // The program's end closes both directions once its output is read.
       allowHalfOpen: false,
       readableObjectMode: form === 'apart',
-      readableHighWaterMark: READABLE[form],
+      // Pieces would wait one by one in the stream itself.
+      readableHighWaterMark: 1,
     });
     this.#socket = socket;
     this.#form = form;
     this.#inputEnd = inputEnd;
     this.#start = start;
+    this.#report = new StartReport(start.reportBegin);
     this.started = this.#reported.promise;
     this.#ping = setInterval(() => this.#checkPeer(), PING_MS).unref();
     socket.on('message', (data) => this.#take(data));
@@ -179,11 +177,11 @@ export class ProgramStream extends Duplex {
   }
 
   #printed(stream: ProgramOutput['stream'], bytes: Buffer): void {
-    const isReport = this.#early !== null && stream === (this.#form === 'terminal' ? 'stdout' : 'stderr');
+    const isReport = this.#report !== null && stream === (this.#form === 'terminal' ? 'stdout' : 'stderr');
     const after = isReport ? this.#afterReport(bytes) : bytes;
     const data = stream === 'stderr' && this.#form !== 'terminal' ? this.#withoutEnd(after) : after;
     if (data.length === 0) return;
-    this.#waiting.add({ stream: this.#form === 'apart' ? stream : 'stdout', data });
+    this.#waiting.add(this.#form === 'apart' ? stream : 'stdout', data);
     if (this.#waiting.bytes >= MAX_WAITING_BYTES) this.#socket.pause();
     this.#deliverSoon();
   }
@@ -206,22 +204,15 @@ export class ProgramStream extends Duplex {
 
   /** What follows the report; the terminal's echo of the start comes before it. */
   #afterReport(bytes: Buffer): Buffer {
-    const all = Buffer.concat([this.#early ?? bytes, bytes]);
-    this.#early = all;
-    const begin = all.indexOf(this.#start.reportBegin);
-    const end = begin < 0 ? -1 : all.indexOf(';', begin);
-    if (end < 0) {
-      if (all.length > MAX_EARLY_BYTES) this.destroy(new Error('a program did not report its start'));
+    const found = this.#report?.find(bytes) ?? null;
+    if (found === null) {
+      if (this.#report?.isMissing) this.destroy(new Error('a program did not report its start'));
       return Buffer.alloc(0);
     }
-    this.#early = null;
+    this.#report = null;
     this.#inputUnderWay = false;
-    const [pid = '', startedAt = ''] = all
-      .subarray(begin + this.#start.reportBegin.length, end)
-      .toString()
-      .split(':');
-    this.#reported.resolve({ pid, startedAt });
-    return all.subarray(end + 1);
+    this.#reported.resolve(found.process);
+    return found.rest;
   }
 
   /** Without the word about input, which ends it. */
@@ -240,7 +231,7 @@ export class ProgramStream extends Duplex {
   #closed(): void {
     this.#reported.resolve(null);
     const stream = this.#form === 'apart' ? 'stderr' : 'stdout';
-    if (this.#pending.length > 0) this.#waiting.add({ stream, data: this.#pending });
+    if (this.#pending.length > 0) this.#waiting.add(stream, this.#pending);
     while (this.#waiting.bytes > 0) this.#deliver();
     if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
     else this.push(null);
