@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import { type ConnectionEnd, nextTry } from '../../src/agent/connection/next-try.ts';
 import { connectedAgent, unconnectedAgent } from '../support/agent/agent.ts';
@@ -109,6 +110,16 @@ t.test('a service that turns it away instead of a welcome is heard', async (t) =
   const { ended, said } = await unconnectedAgent(t, service);
   t.equal(await ended, 76);
   t.match(said, [/was deleted in Berth/]);
+});
+
+t.test('a clock that jumps by an hour ends no connection', async (t) => {
+  mock.timers.enable({ apis: ['setInterval', 'Date'] });
+  t.teardown(() => mock.timers.reset());
+  const { service } = await connectedAgent(t);
+  mock.timers.setTime(Date.now() + 3_600_000);
+  mock.timers.tick(1_000);
+  await service.open({ type: 'shells' }).over();
+  t.equal(service.greetings.length, 1);
 });
 
 t.test('shells end with the agent, which says so', async (t) => {

@@ -29,11 +29,11 @@ export async function connection(options: ConnectionOptions): Promise<Connection
 const served = ({ socket, line }: OpenSocket, { session, connected, signal }: ConnectionOptions) =>
   new Promise<ConnectionEnd>((resolve) => {
     let isWelcome = false;
-    let lastHeard = Date.now();
+    let lastHeard = performance.now();
     let acknowledge: NodeJS.Timeout | null = null;
     const pings = setInterval(() => session.ping(), PING_EVERY_MS);
     const watch = setInterval(() => {
-      const silentMs = Date.now() - lastHeard;
+      const silentMs = performance.now() - lastHeard;
       if (silentMs > (isWelcome ? SILENT_LINE_MS : WELCOME_MS)) {
         finish({ kind: 'broken', words: `nothing was heard for ${Math.round(silentMs / 1_000)} s` });
         socket.terminate();
@@ -58,7 +58,7 @@ const served = ({ socket, line }: OpenSocket, { session, connected, signal }: Co
       else finish(answer);
     };
     socket.on('message', (data: Buffer) => {
-      lastHeard = Date.now();
+      lastHeard = performance.now();
       if (!isWelcome) {
         first(data);
         return;

@@ -30,7 +30,7 @@ export class Shell {
   readonly #over = Promise.withResolvers<void>();
   #inputTaken = 0;
   #isPaused = false;
-  #lastUse = Date.now();
+  #lastUse = performance.now();
   #killer: NodeJS.Timeout | null = null;
 
   /** Throws when the shell cannot be started. */
@@ -54,7 +54,7 @@ export class Shell {
   }
 
   get idleMs(): number {
-    return Date.now() - this.#lastUse;
+    return Math.round(performance.now() - this.#lastUse);
   }
 
   /**
@@ -101,7 +101,7 @@ export class Shell {
   }
 
   #emit(bytes: Buffer): void {
-    this.#lastUse = Date.now();
+    this.#lastUse = performance.now();
     // what a viewer has not been sent is never overwritten: the program is paused long before
     this.#output.append(bytes);
     for (const viewer of this.#viewers.values()) this.#send(viewer);
@@ -134,7 +134,7 @@ export class Shell {
       channel.consumed(bytes.length);
       return;
     }
-    this.#lastUse = Date.now();
+    this.#lastUse = performance.now();
     this.#terminal.write(bytes, () => {
       this.#inputTaken += bytes.length;
       channel.consumed(bytes.length);

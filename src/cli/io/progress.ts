@@ -13,10 +13,10 @@ export const progress =
   async (words, work) => {
     if (!isTerminal(io.err)) return await work;
     const text = typeof words === 'string' ? () => words : words;
-    const startedAt = Date.now();
+    const startedAt = performance.now();
     let shown = false;
     const timer = setInterval(() => {
-      const elapsedMs = Date.now() - startedAt;
+      const elapsedMs = performance.now() - startedAt;
       if (elapsedMs < AFTER_MS) return;
       shown = true;
       const frame = FRAMES[Math.floor(elapsedMs / EACH_MS) % FRAMES.length];

@@ -42,9 +42,9 @@ function touch(file: string, mark: string): void {
 }
 
 async function take(file: string, mark: string): Promise<void> {
-  const until = Date.now() + GIVE_UP_MS;
+  const until = performance.now() + GIVE_UP_MS;
   while (!tryTake(file, mark)) {
-    if (Date.now() > until) {
+    if (performance.now() > until) {
       throw new CliError(`Another berth process has locked ${file}.`, {
         next: 'If none is running, remove the file.',
       });

@@ -30,7 +30,7 @@ export async function createOrAdopt(
   spec: ContainerSpec,
   settings: RuntimeSettings,
 ): Promise<string> {
-  const end = Date.now() + CONFLICT_SECONDS * 1000;
+  const end = performance.now() + CONFLICT_SECONDS * 1000;
   let pulled = false;
   // An earlier version's attempt has another name, so the engine would make a second container.
   const earlier = await inspect(calls, earlierName(spec.dbId, spec.generation));
@@ -53,7 +53,7 @@ export async function createOrAdopt(
       const taken = await whoHas(calls, spec, settings.instanceId);
       if (taken.by === 'us') return taken.id;
       // The name is reserved a moment before the container is visible.
-      if (taken.by === 'others' || Date.now() > end) throw error;
+      if (taken.by === 'others' || performance.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
   }

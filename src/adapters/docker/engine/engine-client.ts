@@ -108,16 +108,16 @@ export function engineCalls(docker: Docker): EngineCalls {
 
 function newCalls(docker: Docker): EngineCalls {
   const slots = engineSlots();
-  let answeredAt = 0;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   const timed = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const result = await withLimit(seconds, work);
-    answeredAt = Date.now();
+    answeredAt = performance.now();
     return result;
   };
   const pingNow = async (): Promise<void> =>
     void (await timed(LIMITS.connect, (signal) => ping(docker, signal)));
   const alive = async (): Promise<void> => {
-    if (Date.now() - answeredAt >= FRESH_MS) await pingNow();
+    if (performance.now() - answeredAt >= FRESH_MS) await pingNow();
   };
   const asked = async <T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     await alive();

@@ -51,8 +51,8 @@ function reportOf(line: string): Report {
 export function throttled<T>(everyMs: number, report: (value: T) => void): (value: T) => void {
   let next = 0;
   return (value) => {
-    if (Date.now() < next) return;
-    next = Date.now() + everyMs;
+    if (performance.now() < next) return;
+    next = performance.now() + everyMs;
     report(value);
   };
 }

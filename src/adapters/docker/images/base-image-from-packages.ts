@@ -90,11 +90,11 @@ async function startBuild(
   folder: string,
   { progress, signal }: BaseImageSettings,
 ): Promise<Build> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   let step = 'starting';
   let output = '';
   const report = (): void =>
-    progress(`building the base image: ${step} (${Math.round((Date.now() - startedAt) / 1000)} s)`);
+    progress(`building the base image: ${step} (${Math.round((performance.now() - startedAt) / 1000)} s)`);
   const own = { PATH: adminPath(), LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive', TMPDIR: folder };
   const [program, args] = await inNamespaces('mmdebstrap', buildArgs({ env, ...recipe }));
   const limit = withTimeout(BUILD_SECONDS, signal);
