@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
-import { theCommandOfAda } from '../support/service/command.ts';
+import { runHere, theCommandOfAda } from '../support/service/command.ts';
 import { endless } from '../support/service/streams.ts';
 
 /** A running container `dev`, and the command of its owner. */
@@ -62,6 +63,29 @@ t.test('exec passes bytes on as they come, both ways', async (t) => {
 t.test('exec does not wait for its input when the program has ended', async (t) => {
   const { start } = await aScene(t);
   t.match(await start(['exec', 'dev', '--', 'false'], 'open').ended, { code: 1 });
+});
+
+t.test('exec ends its program when the rest of its input cannot be read', async (t) => {
+  const { env } = await aScene(t);
+  async function* broken() {
+    yield Buffer.from('the first half');
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  }
+  const ran = await runHere(env, ['exec', 'dev', '--', 'cat'], Readable.from(broken()));
+  t.match(ran, { code: 1, stderr: /Standard input could not be read.*EIO/ });
+});
+
+t.test('exec gives its program no input where there is nothing to read, as under nohup', async (t) => {
+  const { env } = await aScene(t);
+  const unreadable = new Readable({
+    read() {
+      this.destroy(Object.assign(new Error('EBADF: bad file descriptor, read'), { code: 'EBADF' }));
+    },
+  });
+  t.match(await runHere(env, ['exec', 'dev', '--', 'echo', 'done'], unreadable), {
+    code: 0,
+    stdout: 'done\n',
+  });
 });
 
 t.test('exec passes a signal on, and ends at the second interrupt', async (t) => {

@@ -2,7 +2,7 @@ import type { RunningCommand } from '../../client/index.ts';
 import type { ExecSignal } from '../../protocol/exec-frames.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Io } from '../io/io.ts';
+import { type Io, isTerminal } from '../io/io.ts';
 import { writeTo } from '../io/streams.ts';
 
 const SIGNALS = ['INT', 'TERM', 'HUP', 'QUIT'] as const satisfies readonly ExecSignal[];
@@ -58,9 +58,15 @@ async function during(
     return [`SIG${name}`, handler] as const;
   });
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  const sending = stdin ? sendInput(running, io) : Promise.resolve();
+  let fault = null as Error | null;
+  const failed = (error: Error): void => {
+    fault = error;
+    running.close();
+  };
+  const sending = stdin ? sendInput(running, io, failed) : Promise.resolve();
   try {
     await read();
+    if (fault !== null) throw unreadable(fault);
     if (interrupts > 1) throw new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' });
     return await running.exitCode;
   } finally {
@@ -70,13 +76,24 @@ async function during(
   }
 }
 
-/** Sends standard input until it ends, or the program does. */
-async function sendInput(running: RunningCommand, { in: input }: Io): Promise<void> {
+const unreadable = ({ message }: Error): CliError =>
+  new CliError(`Standard input could not be read, so the program was ended: ${message}`);
+
+/** Sends standard input until it ends, or the program does. `failed`: the rest of it cannot be read. */
+async function sendInput(
+  running: RunningCommand,
+  { in: input }: Io,
+  failed: (error: Error) => void,
+): Promise<void> {
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) await running.write(chunk);
-    await running.closeInput();
   } catch {
-    // the program has ended, or there is nothing to read: its input ends
-    await running.closeInput();
+    // Without a fault of the input, the program has ended.
+    if (input.errored !== null && !isNothing(input, input.errored)) return failed(input.errored);
   }
+  await running.closeInput();
 }
+
+/** `nohup` gives an input that cannot be read at all, and a terminal that has gone has no more. */
+const isNothing = (input: Io['in'], { code }: NodeJS.ErrnoException): boolean =>
+  code === 'EBADF' || (code === 'EIO' && isTerminal(input));

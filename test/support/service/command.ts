@@ -77,13 +77,16 @@ export async function theCommandOfAda(t: Test, ports: Partial<Ports> = {}, optio
 
 const here =
   (env: Io['env']) =>
-  async (args: readonly string[], input: string | Buffer = ''): Promise<Ran> => {
-    const [out, err] = [collected(), collected()];
-    const from = Readable.from(input.length === 0 ? [] : [Buffer.from(input)], { objectMode: false });
-    const io = { in: from, out: out.stream, err: err.stream, env } as unknown as Io;
-    const code = await main(args, io);
-    return { code, stdout: out.text(), stderr: err.text() };
-  };
+  (args: readonly string[], input: string | Buffer = ''): Promise<Ran> =>
+    runHere(env, args, Readable.from(input.length === 0 ? [] : [Buffer.from(input)], { objectMode: false }));
+
+/** Runs it in this process, with this standard input. */
+export async function runHere(env: Io['env'], args: readonly string[], input: Readable): Promise<Ran> {
+  const [out, err] = [collected(), collected()];
+  const io = { in: input, out: out.stream, err: err.stream, env } as unknown as Io;
+  const code = await main(args, io);
+  return { code, stdout: out.text(), stderr: err.text() };
+}
 
 function collected() {
   const parts: Buffer[] = [];
