@@ -2,7 +2,10 @@ import type Docker from 'dockerode';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { VolumeCopies, VolumeSpec } from '../../../ports/containers/snapshots/volume-copies.ts';
 import { inspect } from '../containers/create-container.ts';
+import { removeNow } from '../containers/stale-containers.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { containersWith } from '../engine/engine-lists.ts';
+import { PASSING_LABEL } from '../engine/engine-names.ts';
 import { runOneShot } from '../engine/one-shot-container.ts';
 import type { Ownership } from '../engine/ownership.ts';
 import { isRoot } from '../host/host-commands.ts';
@@ -66,8 +69,18 @@ export async function unpause(calls: EngineCalls, container: Docker.Container): 
   });
 }
 
+const COPY_TO = '/to';
 /** As `copyFolder`, with the tools of a container's image, which may know fewer options. */
-const COPY_IN_CONTAINER = 'find /to -mindepth 1 -delete && cp -a /from/. /to/';
+const COPY_IN_CONTAINER = `find ${COPY_TO} -mindepth 1 -delete && cp -a /from/. ${COPY_TO}/`;
+
+/** A copy outlives the service that began it, and would write into the next one's files. */
+async function endEarlierCopies(calls: EngineCalls, instanceId: string, volume: string): Promise<void> {
+  const passing = await containersWith(calls, [`${PASSING_LABEL}=${instanceId}`]);
+  const earlier = passing.filter(({ Mounts }) =>
+    Mounts.some(({ Name, Destination }) => Name === volume && Destination === COPY_TO),
+  );
+  await Promise.all(earlier.map(({ Id }) => removeNow(calls, Id)));
+}
 
 async function copyInContainer(
   calls: EngineCalls,
@@ -75,12 +88,13 @@ async function copyInContainer(
   from: string,
   { volume, image }: VolumeSpec,
 ): Promise<void> {
+  await endEarlierCopies(calls, instanceId, volume);
   const copying = {
     instanceId,
     image,
     entrypoint: ['sh', '-c', COPY_IN_CONTAINER],
     mount: { volume: from, at: '/from', isReadOnly: true },
-    otherMount: { volume, at: '/to', isReadOnly: false },
+    otherMount: { volume, at: COPY_TO, isReadOnly: false },
     rights: { CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] },
   };
   const { StatusCode } = await runOneShot(calls, copying, (container) =>

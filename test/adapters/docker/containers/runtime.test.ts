@@ -78,9 +78,35 @@ if (engine !== null) {
   await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
   await t.test('programs see the limits of their container', (t) => limitsSeen(t, instance));
   await t.test('a program ended for memory is counted', (t) => endedForMemory(t, instance));
+  await t.test('a copy that a killed process began ends before the next', (t) => copies(t, box));
   await t.test('a container of an earlier version keeps its name and is found', (t) => earlier(t, instance));
 }
 await t.test('calls to a silent engine fail', unanswered);
+
+/** One container copies into the same volume, as after a kill, another into its own. */
+async function copies(t: Test, { docker, runtime, instanceId, image, spec }: Box): Promise<void> {
+  const copy = async (volume: string) =>
+    await runtime.copyVolume(spec.volume, { dbId: randomUUID(), volume, image, resources: spec.resources });
+  const volumes = [`snap-${randomUUID()}`, `snap-${randomUUID()}`] as const;
+  const begin = async (volume: string) => {
+    await copy(volume);
+    const made = await docker.createContainer({
+      Image: image,
+      Labels: { 'berth.passing': instanceId },
+      Entrypoint: ['sleep', '3600'],
+      HostConfig: { Mounts: [{ Type: 'volume', Source: volume, Target: '/to' }] },
+    });
+    await made.start();
+    return made;
+  };
+  const [left, apart] = [await begin(volumes[0]), await begin(volumes[1])];
+  await copy(volumes[0]);
+  const gone = await left.inspect().catch((error: unknown) => error);
+  t.match(gone, { statusCode: 404 });
+  t.ok((await apart.inspect()).State.Running);
+  await apart.remove({ force: true });
+  for (const volume of volumes) await runtime.removeVolume(volume);
+}
 
 /** The container does not run yet. */
 async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }: Box): Promise<void> {
