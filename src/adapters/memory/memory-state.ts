@@ -93,6 +93,8 @@ export type MemoryState = FactorState & {
   orphans: Map<string, Date>;
   /** By container. */
   roleSetupLeases: Map<string, { readonly owner: string; readonly until: Date }>;
+  /** The last attempt, by owner. */
+  roleSetupsBegunAt: Map<string, Date>;
   /** By db id. */
   disksMeasuredAt: Map<string, Date>;
   /** The last use of each kind, by db id. */
@@ -190,6 +192,7 @@ export const emptyState = (): MemoryState => ({
   lastEvent: 0,
   orphans: new Map(),
   roleSetupLeases: new Map(),
+  roleSetupsBegunAt: new Map(),
   disksMeasuredAt: new Map(),
   activity: new Map(),
   lifetimeWarnings: new Map(),

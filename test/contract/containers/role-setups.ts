@@ -79,6 +79,41 @@ export async function roleSetupRepositoryContract(
     t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 9), [{ dbId: stopped.dbId }]);
   });
 
+  await test('of each user one is in progress', async (t) => {
+    const { id: ownerId } = await storedUser(storage);
+    const ofOwner = async () => {
+      const { dbId } = await storedContainer(storage, ownerId, { name: `n${randomUUID()}` });
+      return await roleSetups.set(dbId, begun());
+    };
+    const mine = [await ofOwner(), await ofOwner()];
+    const other = await due();
+    const take = async (who: string) =>
+      (await roleSetups.takeUp(who, LEASE_SECONDS, false, 9)).map(({ dbId }) => dbId).sort();
+    const [one, two] = [randomUUID(), randomUUID()];
+    const taken = await Promise.all([take(one), take(two)]);
+    t.same(taken.flat().sort(), [mine[0]?.dbId ?? '', other.dbId].sort());
+    t.same(await take(two), [], 'nor does another process take the second one');
+    const { roleSetup } = mine[0] ?? {};
+    await roleSetups.record(roleSetup?.id ?? '', one, NO_ROLE_SETUP);
+    await roleSetups.record(roleSetup?.id ?? '', two, NO_ROLE_SETUP);
+    t.same(await take(two), [mine[1]?.dbId]);
+  });
+
+  await test('users take turns, and who tries again comes after those who wait', async (t) => {
+    const eager = await due();
+    const me = randomUUID();
+    t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 1), [{ dbId: eager.dbId }]);
+    const patient = await due();
+    await roleSetups.set(eager.dbId, begun());
+    await pass(1);
+    t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 1), [{ dbId: patient.dbId }]);
+    await pass(1);
+    t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 1), [{ dbId: eager.dbId }]);
+    await roleSetups.set(patient.dbId, begun());
+    await roleSetups.set(eager.dbId, begun());
+    t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 1), [{ dbId: patient.dbId }]);
+  });
+
   await test('a lease ends by itself, by its release, and for its own owner at once', async (t) => {
     const { roleSetup } = await due();
     const id = roleSetup.id ?? '';

@@ -334,19 +334,26 @@ t.test('an installer with endless output is ended', async (t) => {
   t.ok(detail.length < 4_100);
 });
 
-t.test('only a few are installed at once; the others wait', async (t) => {
-  const { service, script, root: call, begun, calls } = await aboard();
+t.test('only a few are installed at once, one per user; the others wait', async (t) => {
+  const { service, script, begun, calls } = await aboard();
   await script('sleep 60');
-  const made = await Promise.all(
-    ['a', 'b', 'c', 'd'].map((name) => call('POST', '/api/containers', { name, role: 'test', ...small })),
-  );
+  const create = async (name: string) => {
+    const call = as(service, await aPerson(service, name));
+    return { call, answer: await call('POST', '/api/containers', { name, role: 'test', ...small }) };
+  };
+  const [one, ...others] = [await create('a1'), await create('b1'), await create('c1'), await create('d1')];
+  const second = await one.call('POST', '/api/containers', { name: 'second', role: 'test', ...small });
   await begun(3);
   await service.roleSetups.keep();
   t.equal(calls.length, 3);
-  t.ok(made.every((answer) => answer.json().role_setup.status === 'installing'));
-  const first = made.find((answer) => calls.includes(answer.json().id));
-  await call('POST', `/api/containers/${first?.json().db_id}/role-setup/cancel`);
+  t.ok([one, ...others].every(({ answer }) => answer.json().role_setup.status === 'installing'));
+  await one.call('POST', `/api/containers/${one.answer.json().db_id}/role-setup/cancel`);
   await begun(4);
-  t.equal(new Set(calls).size, 4);
+  t.equal(
+    calls.at(3),
+    others.at(-1)?.answer.json().id,
+    'who has waited comes before the second one of a user',
+  );
+  t.notOk(calls.includes(second.json().id));
   await service.roleSetups.close();
 });

@@ -13,10 +13,20 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
     state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
     return asContainer(state, changed);
   };
-  const isDue = ({ dbId, roleSetup, state: now }: StoredContainer, owner: string, own: boolean): boolean => {
+  const isFree = ({ dbId }: StoredContainer, owner: string, own: boolean): boolean => {
     const lease = leases().get(dbId);
-    const free = lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
-    return roleSetup.id !== null && now === 'running' && free;
+    return lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
+  };
+  /** Of each user the oldest due one, if none is in progress; those first whose last attempt is longest ago. */
+  const whatIsDue = (owner: string, own: boolean): readonly StoredContainer[] => {
+    const wanted = state.containers.filter(({ roleSetup }) => roleSetup.id !== null);
+    const busy = new Set(wanted.filter((one) => !isFree(one, owner, own)).map(({ ownerId }) => ownerId));
+    const due = wanted.filter((one) => one.state === 'running' && !busy.has(one.ownerId));
+    const begunMs = ({ ownerId }: StoredContainer): number =>
+      state.roleSetupsBegunAt.get(ownerId)?.getTime() ?? 0;
+    return due
+      .filter(({ ownerId, dbId }) => due.find((one) => one.ownerId === ownerId)?.dbId === dbId)
+      .toSorted((a, b) => begunMs(a) - begunMs(b));
   };
 
   return {
@@ -31,9 +41,10 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
       return write(container, setup);
     },
     async takeUp(owner, leaseSeconds, own, limit) {
-      const due = state.containers.filter((one) => isDue(one, owner, own)).slice(0, limit);
+      const due = whatIsDue(owner, own).slice(0, limit);
       return due.map((container) => {
         const { id, detail } = container.roleSetup;
+        state.roleSetupsBegunAt.set(container.ownerId, clock.now());
         leases().set(container.dbId, { owner, until: leaseEnd(leaseSeconds) });
         const said = detail === WAITS ? null : detail;
         return write(container, { status: 'installing', id: id ?? '', detail: said });

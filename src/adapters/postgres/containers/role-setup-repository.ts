@@ -34,6 +34,7 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
           role_setup_detail: sql<string | null>`nullif(c.role_setup_detail, ${WAITS})`,
           role_setup_owner: owner,
           role_setup_until: leaseEnd(leaseSeconds),
+          role_setup_begun_at: clockNow,
         })
         .returningAll('c')
         .returning(ofOwner)
@@ -61,20 +62,49 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
   };
 }
 
+type Candidate = 'c' | 'other';
+
+/** Of each user the oldest due one, if none is in progress. */
 const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
   db
-    .selectFrom('containers')
-    .select('db_id')
-    .where('role_setup_id', 'is not', null)
-    .where('state', '=', 'running')
-    .where((where) =>
-      where.or([
-        where('role_setup_until', 'is', null),
-        where('role_setup_until', '<=', clockNow),
-        ...(own ? [where('role_setup_owner', '=', owner)] : []),
-      ]),
+    .selectFrom('containers as c')
+    .select('c.db_id')
+    .where(isSought('c', owner, own))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('containers as other')
+            .select('other.db_id')
+            .whereRef('other.owner_id', '=', 'c.owner_id')
+            .where('other.role_setup_id', 'is not', null)
+            .where(
+              sql<boolean>`(not ${isFree('other', owner, own)}
+                or ${isSought('other', owner, own)} and (other.created_at, other.db_id) < (c.created_at, c.db_id))`,
+            ),
+        ),
+      ),
     )
-    .orderBy('created_at');
+    .orderBy(
+      sql`(select max(tried.role_setup_begun_at) from containers tried where tried.owner_id = c.owner_id)`,
+      (order) => order.asc().nullsFirst(),
+    )
+    .orderBy('c.created_at');
+
+const isSought = (
+  as: Candidate,
+  owner: string,
+  own: boolean,
+) => sql<boolean>`(${sql.ref(`${as}.role_setup_id`)} is not null
+  and ${sql.ref(`${as}.state`)} = 'running' and ${isFree(as, owner, own)})`;
+
+/** Without a worker whose lease counts. */
+const isFree = (
+  as: Candidate,
+  owner: string,
+  own: boolean,
+) => sql<boolean>`(${sql.ref(`${as}.role_setup_until`)} is null
+  or ${sql.ref(`${as}.role_setup_until`)} <= clock_timestamp()
+  or (${own}::boolean and ${sql.ref(`${as}.role_setup_owner`)} = ${owner}))`;
 
 const toColumns = ({ status, id, detail }: RoleSetup) => ({
   role_setup_status: status,

@@ -41,6 +41,7 @@ export type ContainersTable = {
   role_setup_id: string | null;
   role_setup_owner: string | null;
   role_setup_until: Date | null;
+  role_setup_begun_at: Date | null;
   disk_quota: Generated<'hard' | 'soft'>;
   disk_used_mb: Generated<number | null>;
   layer_used_mb: Generated<number | null>;
