@@ -20,6 +20,8 @@ declare module 'fastify' {
     whileLocked?: boolean;
     /** Shut to a barred session, as all routes for administrators are. */
     shutAfterReset?: boolean;
+    /** Each request makes an audit record: they are limited per user. */
+    makesRecord?: boolean;
     /** The words for a fault of this route. */
     failure?: string;
     /** The words also apply to a failing database, which is 503 elsewhere. */

@@ -12,6 +12,7 @@ import {
   aPerson,
   aService,
   as,
+  auditOf,
   type Bearer,
   outcome,
   type Person,
@@ -327,4 +328,35 @@ t.test('a guest has lower limits', async (t) => {
   for (const key of Object.keys(free).filter((one) => /^(requests|max)_(?!.*_seconds$)/.test(one))) {
     t.ok(guest[key] < free[key], key);
   }
+});
+
+t.test('changes that make a record are limited per user, with all credentials', async (t) => {
+  const service = await aServiceInTime();
+  const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
+  const credentials = [as(service, ada), as(service, await anApiToken(service, ada))];
+  const box = await aContainerOf(service, ada);
+  let made = 0;
+  const change = () => {
+    made += 1;
+    const call = credentials[made % credentials.length] ?? as(service, ada);
+    return call('PATCH', `/api/containers/${box}/lifetime`, { keep_seconds: 60 + made });
+  };
+  const recorded = () => auditOf(service, 'lifetime_changed').length;
+  let answer = await change();
+  for (; answer.statusCode === 200 && made < 1_000; answer = await change());
+  t.same(outcome(answer), [429, 'rate_limited']);
+  t.ok(Number(answer.headers['retry-after']) > 0);
+  t.ok(made > 30, 'far more than a person makes');
+  const before = recorded();
+  t.equal((await change()).statusCode, 429);
+  t.equal(recorded(), before);
+  t.equal(
+    (await as(service, ada)('GET', '/api/containers')).statusCode,
+    200,
+    'other requests are not concerned',
+  );
+  t.equal((await as(service, ada)('POST', '/api/tokens', { name: 'x' })).statusCode, 429);
+  t.equal((await as(service, bob)('POST', '/api/tokens', { name: 'x' })).statusCode, 201);
+  service.clock.advance(120_000);
+  t.equal((await change()).statusCode, 200);
 });

@@ -27,6 +27,9 @@ import type { LoginTokens } from './login-token.ts';
 import { tokenOf } from './presented-tokens.ts';
 import { addressOf, originOf } from './request-origin.ts';
 
+/** Requests per user and minute that each make a record, with all credentials: far more than anyone needs. */
+const RECORDS_PER_USER = 120;
+
 export type AccessLimits = {
   readonly requests: RequestLimits;
   readonly concurrentUse: ConcurrentUse;
@@ -152,7 +155,14 @@ function admit(
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: userLimits } = found.value;
-  const { scope = 'login', whileLocked, forRestricted, shutAfterReset, lasting: lastingUse } = config;
+  const {
+    scope = 'login',
+    whileLocked,
+    forRestricted,
+    shutAfterReset,
+    makesRecord,
+    lasting: lastingUse,
+  } = config;
   if (requestsPerMinute > 0 || userLimits.requestsPerMinute > 0) {
     const counted = requests.admitFor(ratesOf(found.value), costOf(request));
     if (userLimits.requestsPerMinute > 0)
@@ -163,6 +173,10 @@ function admit(
   if (!authorized.ok) return new Refusal(authorized.error);
   for (const admitted of [admitBarred(caller, scope, shutAfterReset), admitRestricted(caller, forRestricted)])
     if (!admitted.ok) return new Refusal(admitted.error);
+  if (makesRecord) {
+    const counted = requests.admit(`records of ${caller.user.id}`, RECORDS_PER_USER);
+    if (!counted.ok) return new Refusal(counted.error);
+  }
   if (lastingUse !== undefined) {
     const taken = concurrentUse.take(caller.user.id, lastingUse, userLimits);
     if (!taken.ok) return new Refusal(taken.error);

@@ -26,7 +26,12 @@ export const lifetimeRoutes =
     http.patch(
       url,
       operation('containers.changeLifetime', 'Change when a container ends, or keep it longer', {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to change lifetime' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          makesRecord: true,
+          failure: 'failed to change lifetime',
+        },
         refusals: ['container_not_found', 'not_authorized', 'not_for_agents', 'guest_session_expired'],
         params: ContainerParams,
         body: LifetimeRequestBody,

@@ -24,7 +24,12 @@ export const roleSetupRoutes =
             ? 'Install the tools of the role again'
             : 'Stop installing the tools of the role',
           {
-            config: { scope: 'write', forRestricted: true, failure: `failed to ${action} the role setup` },
+            config: {
+              scope: 'write',
+              forRestricted: true,
+              makesRecord: true,
+              failure: `failed to ${action} the role setup`,
+            },
             refusals: REFUSALS[action],
             params: ContainerParams,
             response: { 200: ContainerBody },

@@ -9,7 +9,7 @@ import * as schema from '../../schema/identity/second-factor.ts';
 import { joinRoutes, type Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
-const change = { ...config, shutAfterReset: true } as const;
+const change = { ...config, shutAfterReset: true, makesRecord: true } as const;
 
 export const passkeyRoutes = (passkeys: Passkeys): Routes =>
   joinRoutes(registrationRoutes(passkeys), changeRoutes(passkeys));

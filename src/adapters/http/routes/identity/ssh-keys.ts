@@ -24,7 +24,7 @@ export const sshKeyRoutes =
     http.post(
       '/api/me/ssh-keys',
       operation('sshKeys.add', 'Add an SSH key', {
-        config: { scope: 'write', shutAfterReset: true, failure: 'failed to add ssh key' },
+        config: { scope: 'write', shutAfterReset: true, makesRecord: true, failure: 'failed to add ssh key' },
         refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
         body: schema.SshKeyRequest,
         response: { 201: schema.SshKeyBody },
@@ -38,7 +38,12 @@ export const sshKeyRoutes =
     http.delete(
       '/api/me/ssh-keys/:id',
       operation('sshKeys.delete', 'Delete an SSH key', {
-        config: { scope: 'write', shutAfterReset: true, failure: 'failed to remove ssh key' },
+        config: {
+          scope: 'write',
+          shutAfterReset: true,
+          makesRecord: true,
+          failure: 'failed to remove ssh key',
+        },
         refusals: ['ssh_key_not_found'],
         params: IdParams,
         response: { 200: schema.DeletedSshKeyBody },

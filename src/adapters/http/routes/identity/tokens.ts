@@ -36,6 +36,7 @@ const createRoute =
           config: {
             scope: 'login',
             shutAfterReset: true,
+            makesRecord: true,
             failure: 'failed to create token',
             failureOfDatabase: true,
           },
@@ -67,6 +68,7 @@ const deriveRoute =
             scope: 'read',
             shutAfterReset: true,
             forRestricted: true,
+            makesRecord: true,
             failure: 'failed to create token',
             failureOfDatabase: true,
           },
@@ -121,7 +123,12 @@ const listRoutes =
     http.post(
       '/api/tokens/:id/revoke',
       operation('tokens.revoke', 'Revoke an API token', {
-        config: { scope: 'login', shutAfterReset: true, failure: 'failed to revoke token' },
+        config: {
+          scope: 'login',
+          shutAfterReset: true,
+          makesRecord: true,
+          failure: 'failed to revoke token',
+        },
         refusals: ['token_not_found'],
         params: IdParams,
         response: { 200: schema.RevokedTokenBody },
@@ -137,7 +144,12 @@ const listRoutes =
     http.delete(
       '/api/tokens/:id',
       operation('tokens.delete', 'Delete an API token', {
-        config: { scope: 'login', shutAfterReset: true, failure: 'failed to delete token' },
+        config: {
+          scope: 'login',
+          shutAfterReset: true,
+          makesRecord: true,
+          failure: 'failed to delete token',
+        },
         refusals: ['token_not_found'],
         params: IdParams,
         response: { 200: schema.DeletedTokenBody },

@@ -21,6 +21,7 @@ const ownerRoutes =
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
+          makesRecord: true,
           failure: 'failed to share terminal',
         },
         refusals: [
@@ -66,7 +67,7 @@ const participantRoutes =
     http.post(
       '/api/collaborations/join',
       operation('collaborations.join', 'Join by a code', {
-        config: { scope: 'write', failure: 'failed to join collaboration' },
+        config: { scope: 'write', makesRecord: true, failure: 'failed to join collaboration' },
         refusals: ['collaboration_not_found', 'guest_session_expired'],
         body: schema.JoinRequest,
         response: { 200: schema.JoinedBody },
@@ -99,6 +100,7 @@ const endRoutes =
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
+          makesRecord: true,
           failure: 'failed to end collaboration',
         },
         refusals: ['collaboration_not_found', 'not_authorized'],
@@ -116,6 +118,7 @@ const endRoutes =
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
+          makesRecord: true,
           failure: 'failed to remove participant',
         },
         refusals: ['collaboration_not_found', 'not_authorized'],

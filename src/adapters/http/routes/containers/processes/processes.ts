@@ -33,6 +33,7 @@ const startRoute =
           config: {
             scope: 'write',
             forRestricted: true,
+            makesRecord: true,
             failure: 'failed to start process',
             lasting: 'commands',
           },
