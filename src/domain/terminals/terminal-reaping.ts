@@ -77,8 +77,18 @@ export function isSearchedBy(
   return (Number.parseInt(dbId.slice(0, 8), 16) + turn) % runIds.length === runIds.indexOf(runId);
 }
 
+/** No container has as many terminals: a longer list is a program's invention. */
+const MOST_BELIEVED = 1_000;
+
+/** Those with a lease first: the caller may end only the first ones. */
+const leasedFirst = (names: readonly string[], leased: ReadonlySet<string>): readonly string[] => [
+  ...names.filter((name) => leased.has(name)),
+  ...names.filter((name) => !leased.has(name)),
+];
+
 /**
- * What to end in a container; `runtimeId` is null when it does not run. `seen` was observed before `leases` were read.
+ * What to end in a container; `runtimeId` is null when it does not run. `seen` was observed before `leases` were read,
+ * and comes from programs of the container, which may lie.
  */
 export function decideReaping(
   seen: Leftovers,
@@ -96,13 +106,18 @@ export function decideReaping(
     here.filter((lease) => standing.get(lease) !== 'abandoned').map(({ muxSession }) => muxSession),
   );
   const attached = new Set(here.map(({ muxSession }) => muxSession));
-  const marks = seen.marks.filter((mark) => !leased.has(mark) && (me.isSteady || known.has(mark)));
+  const endsUnknown = me.isSteady && seen.marks.length + seen.sessions.length <= MOST_BELIEVED;
+  const marks = seen.marks.filter((mark) => !leased.has(mark) && (endsUnknown || known.has(mark)));
   const sessions = seen.sessions.filter(
     (session) =>
-      endsWithItsTerminals(session) && !kept.has(session) && (me.isSteady || attached.has(session)),
+      endsWithItsTerminals(session) && !kept.has(session) && (endsUnknown || attached.has(session)),
   );
   const remains = ({ streamId, muxSession, runtimeId: at }: TerminalLease): boolean =>
     at === runtimeId && (marks.includes(streamId) || sessions.includes(muxSession));
   const forget = leases.filter((lease) => standing.get(lease) === 'abandoned' && !remains(lease));
-  return { marks, sessions, forget: forget.map(({ streamId }) => streamId) };
+  return {
+    marks: leasedFirst(marks, known),
+    sessions: leasedFirst(sessions, attached),
+    forget: forget.map(({ streamId }) => streamId),
+  };
 }

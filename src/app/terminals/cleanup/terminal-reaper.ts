@@ -17,6 +17,12 @@ import type { TerminalLeases } from './terminal-leases.ts';
 /** Interval for searching running containers for leftovers without a lease. */
 const CLEAN_ALL_MS = 600_000;
 const AT_A_TIME = 4;
+/**
+ * Ended in a container per pass: as many as one program ends, within its time limit. A container whose programs hang
+ * does not keep the pass from the others.
+ */
+const MOST_SESSIONS = 50;
+const MOST_MARKS = 500;
 const NOTHING: Leftovers = { sessions: [], marks: [] };
 /** While a container is being changed, its programs are unknown. */
 const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
@@ -42,7 +48,7 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   const { containers, terminalLeases: leaseRepository } = deps.repositories;
   const clean = leftoverCleaner(deps);
   let cleanedAllMs: number | null = null;
-  /** Containers whose search has failed: the next one covers them, in whichever share they are. */
+  /** Containers not searched or cleaned to the end: the next search covers them, in whichever share they are. */
   const missed = new Set<string>();
 
   /** For a timer; the first pass is at the start. */
@@ -50,11 +56,13 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     const { replica, runId } = leases;
     const by = { replica, runId, streamIds: [...leases.streamIds()] };
     const unattended = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
-    const due = new Set([...unattended, ...(await dueForSearch())]);
-    await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
+    const due = [...new Set([...unattended, ...(await dueForSearch())])];
+    // Containers that have cost time before do not delay the others.
+    const inOrder = [...due.filter((dbId) => !missed.has(dbId)), ...due.filter((dbId) => missed.has(dbId))];
+    await forEachAtMost(AT_A_TIME, inOrder, async (dbId) => {
       if (isStopping()) return;
       await clean(dbId, unattended.has(dbId)).then(
-        () => missed.delete(dbId),
+        (isClean) => void (isClean ? missed.delete(dbId) : missed.add(dbId)),
         (err: unknown) => {
           missed.add(dbId);
           log.info({ err, dbId }, 'could not list leftovers of terminals');
@@ -83,30 +91,34 @@ export function terminalReaper(deps: TerminalReaperDeps) {
   return pass;
 }
 
-/** Ends the leftovers in a container, and forgets the leases without any. */
+/** Ends leftovers in a container, and forgets the leases without any. Returns whether it could end all. */
 function leftoverCleaner(deps: TerminalReaperDeps) {
   const { repositories, runtime, backend, leases, log } = deps;
   const { containers, terminalLeases: leaseRepository } = repositories;
-  return async (dbId: string, isUnattended: boolean): Promise<void> => {
+  return async (dbId: string, isUnattended: boolean): Promise<boolean> => {
     const row = await containers.findAny(dbId);
-    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return;
+    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(runtime, row)))) return true;
     const handle = row?.state === 'running' ? handleOf(row) : null;
     const seen = handle === null ? NOTHING : await backend.leftovers(handle);
     // Most containers have no leftovers.
-    if (!isUnattended && seen.marks.length + seen.sessions.length === 0) return;
+    if (!isUnattended && seen.marks.length + seen.sessions.length === 0) return true;
     // After the leases: a terminal opened in between has its lease before it is in the container.
     const inContainer = await leaseRepository.inContainer(dbId);
     const { replica, runId } = leases;
     const me = { replica, runId, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
     const { marks, sessions, forget } = decideReaping(seen, inContainer, handle?.runtimeId ?? null, me);
+    let isClean = true;
     if (handle !== null) {
-      if (marks.length + sessions.length > 0)
-        log.info({ dbId, marks, sessions }, 'ending leftovers of terminals');
+      const counts = { marks: marks.length, sessions: sessions.length };
+      if (marks.length + sessions.length > 0) log.info({ dbId, ...counts }, 'ending leftovers of terminals');
       // A session that cannot be ended must not block the others; the next pass retries it.
-      await Promise.all(sessions.map((session) => endSession(deps, handle, session)));
-      await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
+      const ended = sessions.slice(0, MOST_SESSIONS).map((session) => endSession(deps, handle, session));
+      const areEnded = (await Promise.all(ended)).every(Boolean);
+      isClean = areEnded && sessions.length <= MOST_SESSIONS && marks.length <= MOST_MARKS;
+      await Promise.all(marks.slice(0, MOST_MARKS).map((mark) => backend.endMarked(handle, mark)));
     }
     await leaseRepository.remove(forget);
+    return isClean;
   };
 }
 
@@ -120,7 +132,11 @@ const endSession = (
   { backend, log }: TerminalReaperDeps,
   handle: RuntimeHandle,
   session: string,
-): Promise<void> =>
-  backend
-    .killMuxSession(handle, session)
-    .catch((err: unknown) => log.info({ err, session }, 'could not end a session'));
+): Promise<boolean> =>
+  backend.killMuxSession(handle, session).then(
+    () => true,
+    (err: unknown) => {
+      log.info({ err, session }, 'could not end a session');
+      return false;
+    },
+  );

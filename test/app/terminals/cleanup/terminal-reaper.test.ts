@@ -6,6 +6,7 @@ import {
   memoryTerminals,
 } from '../../../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../../../src/domain/terminals/terminal.ts';
+import type { Leftovers } from '../../../../src/domain/terminals/terminal-reaping.ts';
 import { RuntimeFailure } from '../../../../src/ports/containers/container-runtime.ts';
 import { aTerminal } from '../../../contract/terminals/terminal-backend.ts';
 import { aPerson, aService, as, stateOf } from '../../../support/service/service.ts';
@@ -233,6 +234,39 @@ t.test('a session that cannot be ended does not block others', async (t) => {
   await pass(600, other);
   t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
 });
+
+/** What was asked of a container whose programs report these leftovers. */
+async function askedOf(scene: Awaited<ReturnType<typeof aScene>>, leftovers: Leftovers) {
+  const asked: string[] = [];
+  Object.assign(scene.backend, {
+    leftovers: async () => leftovers,
+    killMuxSession: async (_handle: unknown, session: string) => void asked.push(session),
+    endMarked: async (_handle: unknown, mark: string) => void asked.push(mark),
+  });
+  await scene.pass(600, scene.other);
+  return asked;
+}
+
+const invented = (count: number): string[] => Array.from({ length: count }, (_, at) => `pane-${at}`);
+
+t.test('of a list that is too long to be true only what was opened here is ended', async (t) => {
+  const scene = await aScene(t);
+  await scene.open('pane2');
+  const [mark = ''] = (await scene.left()).marks;
+  const asked = await askedOf(scene, { sessions: [...invented(100_000), 'pane-pane2'], marks: [mark] });
+  t.same(new Set(asked), new Set(['pane-pane2', mark]));
+});
+
+t.test(
+  'a pass ends a limited number of leftovers in a container, first those that were opened here',
+  async (t) => {
+    const scene = await aScene(t);
+    await scene.open('pane2');
+    const asked = await askedOf(scene, { sessions: [...invented(900), 'pane-pane2'], marks: [] });
+    t.equal(asked[0], 'pane-pane2');
+    t.equal(asked.length, 50);
+  },
+);
 
 t.test("a paused container's leftovers stay on record, and end when it resumes", async (t) => {
   const { victim, box, call, open, left, leases, pass } = await aScene(t);
