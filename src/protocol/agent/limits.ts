@@ -25,6 +25,9 @@ export const MAX_CHANNELS = 256;
 /** Sent and unacknowledged messages that are kept for a new connection; more is not sent. */
 export const UNACKNOWLEDGED_BYTES = 4 * 1_048_576;
 
+/** Above this much a session ends: credit and resets go on, and the last message may be the longest. */
+export const MOST_UNACKNOWLEDGED_BYTES = UNACKNOWLEDGED_BYTES + MAX_MESSAGE_BYTES + 524_288;
+
 /** What a kept message takes besides its content. */
 export const MESSAGE_OVERHEAD_BYTES = 64;
 

@@ -1,4 +1,4 @@
-import { MESSAGE_OVERHEAD_BYTES, UNACKNOWLEDGED_BYTES } from './limits.ts';
+import { MESSAGE_OVERHEAD_BYTES, MOST_UNACKNOWLEDGED_BYTES, UNACKNOWLEDGED_BYTES } from './limits.ts';
 
 /** Numbered messages until the other side has acknowledged them, to be sent again on a new connection. */
 export class MessageLog {
@@ -13,9 +13,14 @@ export class MessageLog {
     return this.#bytes;
   }
 
-  /** More is added only after an acknowledgement. */
+  /** Only what lets the other side go on is added before an acknowledgement. */
   get isFull(): boolean {
     return this.#bytes >= UNACKNOWLEDGED_BYTES;
+  }
+
+  /** The other side goes on, but acknowledges nothing. */
+  get isOverfull(): boolean {
+    return this.#bytes > MOST_UNACKNOWLEDGED_BYTES;
   }
 
   add(message: Uint8Array): void {

@@ -184,6 +184,10 @@ export class Peer {
       this.#next++;
       return again;
     }
+    if (this.#log.isOverfull) {
+      this.#break('no acknowledgements');
+      return null;
+    }
     const frame = this.#channels.next(!this.#log.isFull);
     if (frame === null) return null;
     const message = encodeNumbered(this.#position.sent, frame);

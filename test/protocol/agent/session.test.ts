@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import { encodeChannelFrame } from '../../../src/protocol/agent/channel-frames.ts';
 import type { Channel } from '../../../src/protocol/agent/index.ts';
-import { Peer, UNACKNOWLEDGED_BYTES, WINDOW_BYTES } from '../../../src/protocol/agent/index.ts';
+import {
+  CHUNK_BYTES,
+  MESSAGE_OVERHEAD_BYTES,
+  Peer,
+  UNACKNOWLEDGED_BYTES,
+  WINDOW_BYTES,
+} from '../../../src/protocol/agent/index.ts';
+import { encodeNumbered } from '../../../src/protocol/agent/line-messages.ts';
 import { COMMAND, type Opened, read, session, shellRequest } from '../../support/agent/lines.ts';
 
+const MIB = 1_048_576;
 const CHANNELS = 3;
 
 const step = fc.oneof(
@@ -104,6 +113,28 @@ t.test(
     t.ok(kept >= UNACKNOWLEDGED_BYTES && kept < UNACKNOWLEDGED_BYTES + 65_536, `${kept} bytes`);
   },
 );
+
+t.test('a session ends whose agent sends on and on, and acknowledges nothing', async (t) => {
+  const broken: string[] = [];
+  const service = new Peer({ role: 'service', broken: (words) => broken.push(words) });
+  service.attach({ send: () => {}, bufferedBytes: 0 }, 0);
+  const send = (frame: Uint8Array): void => service.receive(encodeNumbered(service.received, frame));
+  const reader = service.open(COMMAND, {
+    data: (_stream, bytes) => reader?.consumed(bytes.length),
+    reset: () => {},
+  });
+  send(encodeChannelFrame(1, { type: 'accepted', reply: { type: 'exec', pid: 1, terminal: false } }));
+  const long = { ...COMMAND, env: { LONG: 'x'.repeat(1_047_000) } };
+  for (let count = 0; count < 8; count += 1) service.open(long, { reset: () => {} });
+  t.ok(service.unacknowledgedBytes > UNACKNOWLEDGED_BYTES);
+  t.same(broken, [], 'commands alone stay below');
+  const data = encodeChannelFrame(1, { type: 'data', stream: 1, bytes: new Uint8Array(CHUNK_BYTES) });
+  const framesPerCredit = WINDOW_BYTES.exec / 4 / CHUNK_BYTES;
+  const frames = (MIB * framesPerCredit) / MESSAGE_OVERHEAD_BYTES;
+  for (let count = 0; count < frames && broken.length === 0; count += 1) send(data);
+  t.equal(broken.length, 1);
+  t.ok(service.unacknowledgedBytes < 6 * MIB, `${service.unacknowledgedBytes} bytes`);
+});
 
 t.test('a keystroke passes the floods of twenty other shells', async (t) => {
   const both = session();
