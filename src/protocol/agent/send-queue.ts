@@ -15,24 +15,25 @@ export class SendQueue {
   }
 
   pushData(stream: StreamNumber, bytes: Uint8Array): void {
-    const last = this.#items.at(-1);
-    const isJoined =
-      last?.type === 'data' && last.stream === stream && last.bytes.length + bytes.length <= JOIN_BYTES;
-    if (!isJoined) {
-      this.#items.push({ type: 'data', stream, bytes });
-      return;
-    }
-    const joined = new Uint8Array(last.bytes.length + bytes.length);
-    joined.set(last.bytes);
-    joined.set(bytes, last.bytes.length);
-    this.#items[this.#items.length - 1] = { type: 'data', stream, bytes: joined };
+    const item: Data = { type: 'data', stream, bytes };
+    const both = joined(this.#items.at(-1), item);
+    if (both !== null) this.#items.pop();
+    this.#items.push(both ?? item);
   }
 
   /** A newer note of the same meaning replaces one that still waits. */
   push(item: Exclude<Queued, { type: 'data' }>): void {
-    if (item.type === 'note')
-      this.#items = this.#items.filter((queued) => !(queued.type === 'note' && isSame(queued, item)));
+    if (item.type === 'note') this.#withdraw(item);
     this.#items.push(item);
+  }
+
+  /** Joins the pieces that only this note kept apart. */
+  #withdraw(note: Note): void {
+    const at = this.#items.findIndex((queued) => queued.type === 'note' && isSame(queued, note));
+    if (at < 0) return;
+    this.#items.splice(at, 1);
+    const both = joined(this.#items[at - 1], this.#items[at]);
+    if (both !== null) this.#items.splice(at - 1, 2, both);
   }
 
   /** The next frame: at most one chunk. null when there is none. */
@@ -44,7 +45,18 @@ export class SendQueue {
   }
 }
 
+type Data = Extract<Queued, { type: 'data' }>;
 type Note = Extract<Queued, { type: 'note' }>;
+
+/** null for those that stay apart. */
+function joined(one: Queued | undefined, other: Queued | undefined): Data | null {
+  if (one?.type !== 'data' || other?.type !== 'data' || one.stream !== other.stream) return null;
+  if (one.bytes.length + other.bytes.length > JOIN_BYTES) return null;
+  const bytes = new Uint8Array(one.bytes.length + other.bytes.length);
+  bytes.set(one.bytes);
+  bytes.set(other.bytes, one.bytes.length);
+  return { type: 'data', stream: one.stream, bytes };
+}
 
 const isSame = ({ note: one }: Note, { note: other }: Note): boolean =>
   one.type === other.type && (one.type !== 'signal' || JSON.stringify(one) === JSON.stringify(other));

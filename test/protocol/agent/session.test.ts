@@ -136,6 +136,24 @@ t.test('a session ends whose agent sends on and on, and acknowledges nothing', a
   t.ok(service.unacknowledgedBytes < 6 * MIB, `${service.unacknowledgedBytes} bytes`);
 });
 
+t.test('keystrokes that wait are joined, though sizes came between them', async (t) => {
+  const both = session();
+  const shell = both.open();
+  both.settle();
+  both.service.detach();
+  const typed = Buffer.from(Uint8Array.from({ length: 3_000 }, (_, at) => at));
+  for (const [at, byte] of typed.entries()) {
+    shell.service.write(Uint8Array.of(byte));
+    shell.service.note({ type: 'resize', cols: 80 + (at % 2), rows: 24 });
+  }
+  both.cut();
+  both.settle();
+  const { bytes, events } = shell.far;
+  t.ok(Buffer.concat(bytes).equals(typed));
+  t.ok(bytes.length < 5, `${bytes.length} frames`);
+  t.same(events, [JSON.stringify({ type: 'resize', cols: 81, rows: 24 })]);
+});
+
 t.test('a keystroke passes the floods of twenty other shells', async (t) => {
   const both = session();
   const floods = Array.from({ length: 20 }, (_, at) => both.open(shellRequest(`s${at}`)));
