@@ -77,6 +77,15 @@ t.test('a service that is away is waited for', async (t) => {
   await waitFor(service.isConnected);
 });
 
+t.test('a refusal whose connection breaks is followed by another try', async (t) => {
+  const service = await testService(t);
+  service.refuse({ status: 503, body: {}, isCut: true });
+  await unconnectedAgent(t, service);
+  await waitFor(() => service.requests.length >= 2);
+  service.refuse(null);
+  await waitFor(service.isConnected);
+});
+
 t.test('a service that lets it in and drops it at once is asked less and less', async (t) => {
   const { service, said } = await connectedAgent(t);
   const delays = () =>

@@ -31,8 +31,8 @@ export async function openSocket(
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
-  const refusal = new Promise<ConnectionEnd>((resolve) => {
-    socket.once('unexpected-response', (_request, answer) => void refused(answer).then(resolve));
+  const refusal = new Promise<ConnectionEnd>((resolve, reject) => {
+    socket.once('unexpected-response', (_request, answer) => void refused(answer).then(resolve, reject));
   });
   const end = await Promise.race([
     once(socket, 'open').then(() => null),

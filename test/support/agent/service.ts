@@ -52,16 +52,19 @@ export type TestService = {
   /** Closes the next lines instead of a welcome; null welcomes them. */
   readonly turnAway: (reason: CloseReason | null) => void;
   /** Answers the next upgrades like this; null accepts them. */
-  readonly refuse: (answer: { readonly status: number; readonly body: object } | null) => void;
+  readonly refuse: (answer: Refusal | null) => void;
   readonly requests: IncomingMessage[];
 };
+
+/** `isCut`: its connection ends before its body does. */
+type Refusal = { readonly status: number; readonly body: object; readonly isCut?: true };
 
 /** The least that speaks the agent's protocol: one agent, one session. */
 export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise<TestService> {
   const requests: IncomingMessage[] = [];
   const greetings: Greeting[] = [];
   const closings: string[] = [];
-  let refusal: { readonly status: number; readonly body: object } | null = null;
+  let refusal: Refusal | null = null;
   let turnedAway: CloseReason | null = null;
   let current: { readonly id: string; readonly peer: Peer } | null = null;
   let socket: WebSocket | null = null;
@@ -72,8 +75,9 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
     requests.push(request);
     if (refusal !== null) {
       const body = JSON.stringify(refusal.body);
+      const bytes = body.length + (refusal.isCut ? 1 : 0);
       stream.end(
-        `HTTP/1.1 ${refusal.status} No\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        `HTTP/1.1 ${refusal.status} No\r\nContent-Length: ${bytes}\r\nConnection: close\r\n\r\n${body}`,
       );
       return;
     }
