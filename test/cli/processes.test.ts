@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { SOURCE, theCommandOfAda } from '../support/service/command.ts';
+import { runHere, SOURCE, theCommandOfAda } from '../support/service/command.ts';
 import { onTerminal } from '../support/terminal/on-terminal.ts';
 
 t.test('a process is run, listed, fed, followed and ended by name', async (t) => {
@@ -22,6 +23,23 @@ t.test('a process is run, listed, fed, followed and ended by name', async (t) =>
   t.match(await run(['attach', 'dev', 'web']), { code: 1, stderr: /no process "web"/ });
   t.match(await run(['run', 'dev']), { code: 2 }, 'without a command');
 });
+
+t.test(
+  'attach ends when its input cannot be read on, and leaves the input of the process open',
+  async (t) => {
+    const { run, env } = await theCommandOfAda(t);
+    await run(['create', 'dev']);
+    await run(['run', 'dev', '--name', 'copy', '--stdin', '--', 'cat', '-u']);
+    async function* broken() {
+      yield Buffer.from('the first half\n');
+      throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    }
+    const attached = await runHere(env, ['attach', 'dev', 'copy', '--stdin'], Readable.from(broken()));
+    t.match(attached, { code: 1, stderr: /Standard input could not be read.*EIO/ });
+    t.match(await run(['ps', 'dev']), { stdout: /copy +running/ });
+    await run(['kill', 'dev', 'copy']);
+  },
+);
 
 t.test('a process in a terminal is attached to, left and returned to', async (t) => {
   const { run, env, home } = await theCommandOfAda(t);

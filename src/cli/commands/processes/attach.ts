@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Process } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
-import { ProgramEnd } from '../../cli-error.ts';
+import { CliError, ProgramEnd } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { rawTerminal } from '../../io/raw-terminal.ts';
@@ -35,16 +35,23 @@ export const attach = () =>
         const back = `berth attach ${container.name} ${shown.name}`;
         if (raw !== null) return await interact(cli, shown, { raw, detachKey, back });
         const leaving = new AbortController();
+        const leave = (): void => leaving.abort();
         const input = stdin ? sendInput(cli, shown, leaving.signal) : Promise.resolve();
-        const exitCode = await showOutput(cli, shown, follow);
-        leaving.abort();
-        await input;
+        const output = showOutput(cli, shown, follow, leaving.signal).finally(leave);
+        const both = Promise.all([output, input]);
+        input.catch(leave);
+        const [exitCode] = await both;
         if (follow) throw new ProgramEnd(exitCode ?? EXIT.failed);
       }),
     );
 
-async function showOutput({ io }: Cli, shown: Process, follow: boolean): Promise<number | null> {
-  const pieces = shown.output.from({ follow });
+async function showOutput(
+  { io }: Cli,
+  shown: Process,
+  follow: boolean,
+  signal: AbortSignal,
+): Promise<number | null> {
+  const pieces = shown.output.from({ follow, signal });
   for (;;) {
     const { done, value } = await pieces.next();
     if (done) return value.exitCode;
@@ -61,6 +68,8 @@ async function sendInput({ io }: Cli, shown: Process, left: AbortSignal): Promis
     for await (const chunk of io.in) await shown.write(new Uint8Array(Buffer.from(chunk)));
     await shown.closeInput();
   } catch (failure) {
-    if (!left.aborted) throw failure;
+    if (left.aborted) return;
+    const { errored } = io.in;
+    throw errored === null ? failure : new CliError(`Standard input could not be read: ${errored.message}`);
   }
 }
