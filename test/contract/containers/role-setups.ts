@@ -97,6 +97,10 @@ export async function roleSetupRepositoryContract(
     await roleSetups.record(roleSetup?.id ?? '', one, NO_ROLE_SETUP);
     await roleSetups.record(roleSetup?.id ?? '', two, NO_ROLE_SETUP);
     t.same(await take(two), [mine[1]?.dbId]);
+    await roleSetups.set(mine[0]?.dbId ?? '', begun());
+    t.same(await take(two), []);
+    await containers.changeState(mine[1]?.dbId ?? '', ['running'], { state: 'stopped' });
+    t.same(await take(two), [mine[0]?.dbId], 'in a container that is stopped nothing is in progress');
   });
 
   await test('users take turns, and who tries again comes after those who wait', async (t) => {

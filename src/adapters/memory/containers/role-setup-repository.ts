@@ -19,9 +19,9 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
   };
   /** Of each user the oldest due one, if none is in progress; those first whose last attempt is longest ago. */
   const whatIsDue = (owner: string, own: boolean): readonly StoredContainer[] => {
-    const wanted = state.containers.filter(({ roleSetup }) => roleSetup.id !== null);
+    const wanted = state.containers.filter((one) => one.roleSetup.id !== null && one.state === 'running');
     const busy = new Set(wanted.filter((one) => !isFree(one, owner, own)).map(({ ownerId }) => ownerId));
-    const due = wanted.filter((one) => one.state === 'running' && !busy.has(one.ownerId));
+    const due = wanted.filter(({ ownerId }) => !busy.has(ownerId));
     const begunMs = ({ ownerId }: StoredContainer): number =>
       state.roleSetupsBegunAt.get(ownerId)?.getTime() ?? 0;
     return due

@@ -62,14 +62,14 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
   };
 }
 
-type Candidate = 'c' | 'other';
-
-/** Of each user the oldest due one, if none is in progress. */
+/** Of each user the oldest due one, if none is in progress in a container that runs. */
 const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
   db
     .selectFrom('containers as c')
     .select('c.db_id')
-    .where(isSought('c', owner, own))
+    .where('c.role_setup_id', 'is not', null)
+    .where('c.state', '=', 'running')
+    .where(isFree('c', owner, own))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -77,9 +77,10 @@ const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
             .select('other.db_id')
             .whereRef('other.owner_id', '=', 'c.owner_id')
             .where('other.role_setup_id', 'is not', null)
+            .where('other.state', '=', 'running')
             .where(
               sql<boolean>`(not ${isFree('other', owner, own)}
-                or ${isSought('other', owner, own)} and (other.created_at, other.db_id) < (c.created_at, c.db_id))`,
+                or (other.created_at, other.db_id) < (c.created_at, c.db_id))`,
             ),
         ),
       ),
@@ -90,21 +91,11 @@ const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
     )
     .orderBy('c.created_at');
 
-const isSought = (
-  as: Candidate,
-  owner: string,
-  own: boolean,
-) => sql<boolean>`(${sql.ref(`${as}.role_setup_id`)} is not null
-  and ${sql.ref(`${as}.state`)} = 'running' and ${isFree(as, owner, own)})`;
-
 /** Without a worker whose lease counts. */
-const isFree = (
-  as: Candidate,
-  owner: string,
-  own: boolean,
-) => sql<boolean>`(${sql.ref(`${as}.role_setup_until`)} is null
-  or ${sql.ref(`${as}.role_setup_until`)} <= clock_timestamp()
-  or (${own}::boolean and ${sql.ref(`${as}.role_setup_owner`)} = ${owner}))`;
+const isFree = (as: 'c' | 'other', owner: string, own: boolean) => {
+  const [until, worker] = [sql.ref(`${as}.role_setup_until`), sql.ref(`${as}.role_setup_owner`)];
+  return sql<boolean>`(${until} is null or ${until} <= clock_timestamp() or (${own}::boolean and ${worker} = ${owner}))`;
+};
 
 const toColumns = ({ status, id, detail }: RoleSetup) => ({
   role_setup_status: status,
