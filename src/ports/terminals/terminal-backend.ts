@@ -56,8 +56,7 @@ export type Scrollback =
 /** A live pseudo-terminal. Pausing the stream stops the program: back-pressure reaches the engine. */
 export interface PtyStream {
   /**
-   * Output, binary-safe. `end` or `close`: the program or the connection ended. `writableLength` counts waiting input,
-   * and `drain` signals space for more; but input enters by `write` alone.
+   * Output, binary-safe. `end` or `close`: the program or the connection ended. Input enters by `write` alone.
    */
   readonly stream: Duplex;
   /**

@@ -30,7 +30,7 @@ export class InputWriter {
   readonly #form: InputForm;
   #incomplete: Buffer = Buffer.alloc(0);
   #taken = 0;
-  #waiting: readonly Waiting[] = [];
+  #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(stream: Writable, form: InputForm) {
@@ -42,7 +42,7 @@ export class InputWriter {
   /** `done` when the stream has this input and all before it. */
   write(input: Buffer, done: () => void): void {
     this.#taken += input.length;
-    this.#waiting = [...this.#waiting, { end: this.#taken, done }];
+    this.#waiting.push({ end: this.#taken, done });
     if (input.length === 0 && this.#incomplete.length > 0) return;
     clearTimeout(this.#timer);
     const all = this.#incomplete.length === 0 ? input : Buffer.concat([this.#incomplete, input]);

@@ -10,17 +10,13 @@ import type { ReadScheduler } from './read-scheduler.ts';
 import { type ReadPace, readThrottle } from './read-throttle.ts';
 import { ScreenHistory, type ScreenSnapshot, snapshotOfBuffer } from './screen-snapshot.ts';
 import type { Tap, TerminalStream, Viewer } from './terminal-stream.ts';
+import { WaitingInput } from './waiting-input.ts';
 
 /** Output kept for resumes, unconfirmed output included; must exceed `PAUSE_BYTES`. */
 const KEEP_BYTES = 2_097_152;
 /** Unconfirmed output at which the program is paused, and at which it continues. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
-/**
- * Input waiting for the program, at which its sender must wait too: more than a client may have unacknowledged, so that
- * its pongs, which let output continue, are not delayed behind its input.
- */
-const MAX_INPUT_BYTES = 2_097_152;
 
 /** Draws snapshots for clients that missed too much; a multiplexer redraws by itself. */
 export type Drawing = { readonly screens: HeadlessTerminals; readonly size: TerminalSize };
@@ -54,6 +50,7 @@ class PtyTerminal implements TerminalStream {
   #tap: Tap | null = null;
   #confirmed = 0;
   #received = 0;
+  readonly #waitingInput = new WaitingInput();
   #over = false;
   #ranMs = 0;
 
@@ -147,17 +144,23 @@ class PtyTerminal implements TerminalStream {
     this.#bytes.in += chunk.length;
     this.#scheduler.typed();
     if (!stream.writable) return true;
-    this.#pty.write(chunk, done);
-    return stream.writableLength < MAX_INPUT_BYTES;
+    const isTaken = this.#waitingInput.add(chunk.length);
+    this.#pty.write(chunk, () => {
+      isTaken();
+      done();
+    });
+    return !this.#waitingInput.isFull;
   }
 
   onDrain(then: () => void): void {
     const { stream } = this.#pty;
     const once = (): void => {
-      stream.off('drain', once).off('close', once);
+      this.#waitingInput.off('free', once);
+      stream.off('close', once);
       then();
     };
-    stream.on('drain', once).on('close', once);
+    this.#waitingInput.on('free', once);
+    stream.on('close', once);
   }
 
   over(): boolean {
