@@ -5,7 +5,6 @@ import type { ExecCommand } from '../../../src/adapters/websocket/exec/exec-comm
 import { ExecInput } from '../../../src/adapters/websocket/exec/exec-input.ts';
 import { ExecOutput, KEPT_BYTES } from '../../../src/adapters/websocket/exec/exec-output.ts';
 import { ExecRuns, MAX_WAITING } from '../../../src/adapters/websocket/exec/exec-runs.ts';
-import { JoinedBytes } from '../../../src/adapters/websocket/joined-bytes.ts';
 import type { AuthorizedConnection } from '../../../src/app/identity/auth/authorized-connections.ts';
 import { ExecInput as ClientInput } from '../../../src/client/inside/exec-input.ts';
 import { Queue } from '../../../src/client/queue.ts';
@@ -51,18 +50,6 @@ t.test('small and large frames arrive in order, and all of their room is given a
   input.take(Buffer.from('late'));
   t.equal(await got, sent.join(''));
   t.ok(given() > sent.join('').length);
-});
-
-t.test('joined bytes are those that were added', async (t) => {
-  const joined = new JoinedBytes();
-  const sizes = [0, 1, 4_095, 4_096, 1, 5_000, ...Array.from({ length: 40 }, () => 1_000)];
-  const all = sizes.map((size, at) => Buffer.alloc(size, at));
-  for (const piece of all) joined.add(piece);
-  const pieces: Buffer[] = [];
-  for (let next = joined.next(); next !== null; next = joined.next()) pieces.push(next);
-  t.ok(Buffer.concat(pieces).equals(Buffer.concat(all)));
-  t.ok(pieces.length < 10, 'in few pieces');
-  t.equal(joined.next(), null);
 });
 
 const STREAMS = ['stdout', 'stderr'] as const;

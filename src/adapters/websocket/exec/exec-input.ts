@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { JoinedBytes } from '../joined-bytes.ts';
+import { JoinedOutput } from '../../../domain/joined-output.ts';
 
 /** How much input a client may have sent that the command has not taken. */
 export const INPUT_WINDOW_BYTES = 262_144;
@@ -11,7 +11,7 @@ const PORTION_BYTES = 65_536;
 export class ExecInput {
   readonly stream = new PassThrough({ highWaterMark: BUFFER_BYTES });
   readonly #give: (bytes: number) => void;
-  readonly #waiting = new JoinedBytes();
+  readonly #waiting = new JoinedOutput<0>();
   #roomBytes = 0;
   #receivedBytes = 0;
   #freedBytes = 0;
@@ -43,7 +43,7 @@ export class ExecInput {
     this.#roomBytes -= chunk.length;
     this.#receivedBytes += chunk.length;
     if (this.#isEnded) this.#free(chunk.length);
-    else this.#waiting.add(chunk);
+    else this.#waiting.add(0, chunk);
     this.#write();
     return true;
   }
@@ -56,7 +56,7 @@ export class ExecInput {
   /** One write at a time, so that what comes meanwhile is joined and costs no more than its bytes. */
   #write(): void {
     if (this.#isWriting) return;
-    const chunk = this.#waiting.next();
+    const chunk = this.#waiting.take()?.data ?? null;
     if (chunk === null) {
       if (this.#isEnded) this.stream.end();
       return;
