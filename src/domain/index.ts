@@ -77,6 +77,7 @@ export * from './identity/ssh-key.ts';
 export * from './identity/token.ts';
 export * from './identity/use-limits.ts';
 export * from './identity/user.ts';
+export * from './joined-output.ts';
 export * from './json-size.ts';
 export * from './result.ts';
 export * from './service/announcement.ts';
