@@ -57,13 +57,14 @@ export function recordingFilesIn(folder: string): RecordingFiles {
 
     remove: (id) => rm(at(id), { force: true }),
 
-    async untouched(forMs) {
-      const latest = Date.now() - forMs;
+    async list() {
       const names = (await orNull(readdir(folder))) ?? [];
       const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
       const found = ids.filter((id) => ID.test(id));
-      const times = await Promise.all(found.map((id) => orNull(stat(at(id)))));
-      return found.filter((_, index) => (times[index]?.mtimeMs ?? Number.POSITIVE_INFINITY) <= latest);
+      const listed = await Promise.all(
+        found.map(async (id) => ({ id, writtenAtMs: (await orNull(stat(at(id))))?.mtimeMs ?? null })),
+      );
+      return listed.flatMap(({ id, writtenAtMs }) => (writtenAtMs === null ? [] : [{ id, writtenAtMs }]));
     },
 
     owner: () => orNull(readFile(path.join(folder, OWNER), 'utf8')),

@@ -1,7 +1,7 @@
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
-import type { RecordingFiles } from '../../ports/terminals/recording-files.ts';
+import type { ListedRecordingFile, RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { ActiveRecordings } from './active-recordings.ts';
 
 /** A process silent for longer makes no recording any more. */
@@ -40,15 +40,21 @@ export function abandonedRecordings(deps: AbandonedRecordingsDeps) {
     }
   }
 
+  async function removeOld(unknown: readonly ListedRecordingFile[]): Promise<void> {
+    const latest = Date.now() - ORPHAN_AFTER_MS;
+    for (const { id, writtenAtMs } of unknown) if (writtenAtMs <= latest) await files.remove(id);
+  }
+
   /** Another database, such as a new one before its dump is restored, knows none of the files: it takes no folder that has some. */
   async function removeUnknown(): Promise<void> {
-    const old = await files.untouched(ORPHAN_AFTER_MS);
-    const known = await recordings.known(old);
-    const unknown = old.filter((id) => !known.has(id));
+    const listed = await files.list();
+    const known = await recordings.known(listed.map(({ id }) => id));
+    const unknown = listed.filter(({ id }) => !known.has(id));
     const [own, owner] = [await installation.id(), await files.owner()];
     const isOwn = owner === own;
+    // A copy's files may all be young.
     if (unknown.length === 0 && !isOwn) await files.claim(own);
-    if (isOwn) for (const id of unknown) await files.remove(id);
+    if (isOwn) await removeOld(unknown);
     const keeps = !isOwn && unknown.length > 0;
     if (keeps && !hasWarned) log.warn({ files: unknown.length, owner }, KEPT);
     hasWarned = keeps;

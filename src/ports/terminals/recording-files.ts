@@ -8,6 +8,12 @@ export interface RecordingFile {
   close(): Promise<void>;
 }
 
+export type ListedRecordingFile = {
+  readonly id: string;
+  /** Of its last write, by the clock of this machine. */
+  readonly writtenAtMs: number;
+};
+
 /** The recording files that this process can reach. Ids are UUIDs. */
 export interface RecordingFiles {
   /** A new, empty file. */
@@ -20,8 +26,7 @@ export interface RecordingFiles {
   /** Removes the partial end that a crash left, and returns what remains; null when it is not here. */
   repair(id: string): Promise<CastFacts | null>;
   remove(id: string): Promise<void>;
-  /** Ids of files not written for this long. */
-  untouched(forMs: number): Promise<readonly string[]>;
+  list(): Promise<readonly ListedRecordingFile[]>;
   /** The id of the installation that has claimed the folder; null before. */
   owner(): Promise<string | null>;
   claim(installationId: string): Promise<void>;

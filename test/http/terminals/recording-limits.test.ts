@@ -181,6 +181,23 @@ t.test('a file without a row is removed when it is old', async (t) => {
   t.same([...files.contents.keys()].sort(), [id, young].sort());
 });
 
+t.test('another database takes no folder with files that it does not know, however young', async (t) => {
+  const { service, files, pass } = await aStudio(t);
+  const { installation } = service.ports.storage.repositories;
+  const own = await installation.id();
+  await service.recordings.sweep();
+  const foreign = randomUUID();
+  await (await files.create(foreign)).append('x');
+  const other = randomUUID();
+  installation.id = async () => other;
+  await service.recordings.sweep();
+  t.equal(await files.owner(), own);
+  Object.assign(files.contents.get(foreign) ?? {}, { touchedAtMs: 0 });
+  await pass(20_000);
+  await service.recordings.sweep();
+  t.same([...files.contents.keys()], [foreign]);
+});
+
 t.test('another database removes no file that it does not know', async (t) => {
   const { open, record, service, files, pass } = await aStudio(t);
   const { installation } = service.ports.storage.repositories;

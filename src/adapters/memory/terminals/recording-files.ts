@@ -35,10 +35,7 @@ export function memoryRecordingFiles(): RecordingFiles & {
       return facts;
     },
     remove: async (id) => void contents.delete(id),
-    async untouched(forMs) {
-      const latest = Date.now() - forMs;
-      return [...contents].filter(([, { touchedAtMs }]) => touchedAtMs <= latest).map(([id]) => id);
-    },
+    list: async () => [...contents].map(([id, { touchedAtMs }]) => ({ id, writtenAtMs: touchedAtMs })),
     owner: async () => owner,
     async claim(installationId) {
       owner = installationId;
