@@ -94,7 +94,7 @@ await t.test('uninstalling leaves nothing but the base image, which another one 
   t.match(uninstall(first), {
     status: 0,
     stdout:
-      /volumes \(\d+\) in the Swarm, on all nodes[\s\S]*is uninstalled[\s\S]*The base image stays on all nodes: another/,
+      /volumes \(\d+\) in the Swarm \w+ at \S+, on all nodes[\s\S]*is uninstalled[\s\S]*The base image stays on all nodes: another/,
   });
   t.same(await left(first), []);
   t.equal(await nodesWithImage(), engines.length);

@@ -11,6 +11,14 @@ export async function installationId(db: Db): Promise<string | null> {
   return tables.rows[0]?.made === true ? await postgresInstallation(db).id() : null;
 }
 
+/** Whether the schema is new enough to record a Swarm. */
+export async function canRecordSwarm(db: Db): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_attribute
+    where attrelid = to_regclass('installation') and attname = 'swarm_id' and not attisdropped`.execute(db);
+  return rows.length > 0;
+}
+
 export const postgresInstallation = (db: Db): InstallationRepository => ({
   id: () =>
     db

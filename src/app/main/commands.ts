@@ -15,6 +15,7 @@ export type CommandOptions = {
   readonly head?: string | undefined;
   readonly yes?: boolean | undefined;
   readonly 'forget-engine'?: readonly string[] | undefined;
+  readonly 'old-swarm'?: readonly string[] | undefined;
   readonly id?: string | undefined;
 };
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
@@ -25,8 +26,8 @@ const EX_USAGE = 64;
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'audit verify': verifyAudit,
   migrate: (config) => withDatabaseInUse(config, migrateNow),
-  uninstall: (config, { yes = false, 'forget-engine': forgotten }) =>
-    uninstall(config, ROOT, async () => yes || (await isConfirmed()), forgotten),
+  uninstall: (config, { yes = false, 'forget-engine': forgotten, 'old-swarm': oldSwarms }) =>
+    uninstall(config, ROOT, async () => yes || (await isConfirmed()), { forgotten, oldSwarms }),
   'use-swarm': (config, { id }) => changeSwarm(config, id),
 };
 
@@ -34,6 +35,7 @@ export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks th
        berth migrate                              updates the database to the latest schema
        berth uninstall [--yes]                    removes everything of the service from this machine, for good
                        [--forget-engine ENGINE]   but nothing from an engine or a Swarm that is gone
+                       [--old-swarm SWARM]        and from a Swarm that Berth has left
        berth use-swarm --id SWARM                 uses another Swarm, without the containers of the present one`;
 
 /** Without a terminal nobody can confirm. */

@@ -100,7 +100,7 @@ t.test('the list is of the engines that were used, whatever the settings say', a
     writeFileSync(path.join(dataDir, 'engine/engine.json'), JSON.stringify(records));
     const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE });
     if ('faults' in read) throw new Error(read.faults.join());
-    await uninstall(read.config, aFolder(t), async () => false, forgotten);
+    await uninstall(read.config, aFolder(t), async () => false, { forgotten });
     const said = written()
       .map(({ args }) => String(args[0]))
       .join('');
@@ -126,11 +126,18 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
   const asked = async (forgotten: readonly string[], BERTH_ENGINE = 'swarm') => {
     const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE });
     if ('faults' in read) throw new Error(read.faults.join());
-    return await uninstall(read.config, aFolder(t), async () => false, forgotten);
+    return await uninstall(read.config, aFolder(t), async () => false, { forgotten });
   };
   t.match(await asked(['old', 'other']), {
     code: 64,
     says: /engine named other\. It has used: old, new, unix:...nowhere\.sock\.$/,
+  });
+  const left = { oldSwarms: ['unix:///nowhere.sock'] };
+  const read = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_ENGINE: 'swarm' });
+  if ('faults' in read) throw new Error(read.faults.join());
+  t.match(await uninstall(read.config, aFolder(t), async () => false, left), {
+    code: 64,
+    says: /--old-swarm: .* a Swarm named unix:...nowhere\.sock\. It has used: old, new\.$/,
   });
   t.match(await asked([], 'auto'), {
     code: 78,
@@ -158,7 +165,7 @@ t.test('a Swarm of the settings that cannot be used is named before anything is 
   const read = readConfig({ ...settings, DATABASE_URL });
   if ('faults' in read) throw new Error(read.faults.join());
   const written = t.capture(process.stdout, 'write', process.stdout.write);
-  await uninstall(read.config, aFolder(t), async () => false, ['old']);
+  await uninstall(read.config, aFolder(t), async () => false, { forgotten: ['old'] });
   t.match(
     written()
       .map(({ args }) => String(args[0]))

@@ -18,7 +18,7 @@ import { silentLog } from '../../support/samples/samples.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const NOWHERE = 'tcp://127.0.0.1:1';
-const INSTANCE = { id: 'an-installation', defaultImage: null };
+const INSTANCE = { id: 'an-installation', defaultImage: null, swarmId: null };
 
 async function aSwarm(t: Test, nodeId: string) {
   const swarm = await standInSwarm(t, nodeId);
@@ -87,11 +87,15 @@ t.test('each engine on record is found, and no other is taken for it', async (t)
       ...(BERTH_ENGINE === 'swarm' && { BERTH_SWARM_NODE_URL: one.endpoint.replace('tcp:', 'http:') }),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const { engines, skippedMessages } = await usedEngines(read.config, { kept, forgotten }, INSTANCE);
+    const { engines, skippedMessages } = await usedEngines(
+      read.config,
+      { kept, forgotten, oldSwarms: [] },
+      INSTANCE,
+    );
     return [...engines.map(({ name, leftovers: { volumes } }) => [name, volumes]), ...skippedMessages];
   };
   const [OF_SWARM, OF_ENGINE] = [
-    ['the Swarm, on all nodes', 1],
+    [`the Swarm swarm-one at ${one.endpoint}, on all nodes`, 1],
     ['the engine', 1],
   ];
   t.same(await asked('swarm', null, [swarm]), [OF_SWARM], 'at the recorded endpoint');
@@ -150,7 +154,7 @@ t.test(
       });
       if ('faults' in read) throw new Error(read.faults.join());
       const kept = [{ kind: 'swarm', endpoint: at, id: 'swarm-one' }] as const;
-      return await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
+      return await usedEngines(read.config, { kept, forgotten: [], oldSwarms: [] }, INSTANCE);
     };
     await t.rejects(asked([endpoint, NOWHERE], endpoint), {
       message:
@@ -177,7 +181,7 @@ t.test('addresses of managers that are not used are named, also after one that i
     });
     if ('faults' in read) throw new Error(read.faults.join());
     const recordOf = (id: string) => ({ kind: 'swarm', endpoint: NOWHERE, id }) as const;
-    const records = { kept: kept.map(recordOf), forgotten: forgotten.map(recordOf) };
+    const records = { kept: kept.map(recordOf), forgotten: forgotten.map(recordOf), oldSwarms: [] };
     const { engines, skippedMessages } = await usedEngines(read.config, records, INSTANCE);
     t.equal(engines.length, 1);
     return skippedMessages;
@@ -192,13 +196,63 @@ t.test('addresses of managers that are not used are named, also after one that i
   t.match(await asked([nowhere, two.endpoint, one.endpoint], [], ['swarm-two']), [SILENT]);
 });
 
+t.test('nothing is removed from a Swarm that the installation has left, unless it is named', async (t) => {
+  const [left, own, third] = [await aSwarm(t, 'left'), await aSwarm(t, 'own'), await aSwarm(t, 'third')];
+  const label = { 'berth.instance': 'an-installation' };
+  for (const { volumes } of [left, own]) volumes.set('ws-one', { Name: 'ws-one', Labels: label });
+  const nodes = { left: left.url, own: own.url, third: third.url };
+  const recordOf = ({ endpoint }: typeof left, id: string) => ({ kind: 'swarm', endpoint, id }) as const;
+  const both = [recordOf(left, 'swarm-left'), recordOf(own, 'swarm-own')];
+  const asked = async (
+    manager: typeof left,
+    swarmId: string | null,
+    oldSwarms: readonly string[] = [],
+    kept: readonly RecordedElsewhere[] = both,
+    forgotten: readonly RecordedElsewhere[] = [],
+  ) => {
+    const read = readConfig({
+      BERTH_ENGINE: 'swarm',
+      DOCKER_HOST: manager.endpoint,
+      BERTH_SWARM_NODES: JSON.stringify(nodes),
+      BERTH_DATA_DIR: aFolder(t),
+    });
+    if ('faults' in read) throw new Error(read.faults.join());
+    const records = { kept, forgotten, oldSwarms };
+    const { engines, skippedMessages } = await usedEngines(read.config, records, { ...INSTANCE, swarmId });
+    return [engines.map(({ name }) => name), skippedMessages] as const;
+  };
+  const named = ({ endpoint }: typeof left, id: string) => `the Swarm ${id} at ${endpoint}, on all nodes`;
+  const [ofLeft, ofOwn] = [named(left, 'swarm-left'), named(own, 'swarm-own')];
+  const LEFT = new RegExp(
+    `^Nothing is removed from the Swarm swarm-left at ${left.endpoint}, which .* has left.*--old-swarm swarm-left\\.$`,
+  );
+  const [engines, skipped] = await asked(own, 'swarm-own');
+  t.strictSame(engines, [ofOwn]);
+  t.match(skipped, [LEFT]);
+  t.strictSame(await asked(own, 'swarm-own', ['swarm-left']), [[ofLeft, ofOwn], []]);
+  t.match(await asked(third, 'swarm-third'), [
+    [named(third, 'swarm-third')],
+    [LEFT, /the Swarm swarm-own at/],
+  ]);
+  await t.rejects(asked(own, 'swarm-third'), {
+    message: /Swarm swarm-third.*run berth use-swarm --id none$/,
+  });
+  const [noId] = both.map(({ kind, endpoint }) => ({ kind, endpoint }));
+  await t.rejects(asked(left, 'swarm-own', [], noId === undefined ? [] : [noId]), {
+    message: /is not the one/,
+  });
+  const gone = recordOf(own, 'swarm-own');
+  t.match(await asked(left, 'swarm-own', [], both.slice(0, 1), [gone]), [[], [LEFT]], 'its own is gone');
+  t.strictSame(await asked(own, null), [[ofLeft, ofOwn], []], 'before the first record');
+});
+
 t.test('the base image of an engine stays while another installation uses the engine', async (t) => {
   const engine = await aSwarm(t, 'one');
   const read = readConfig({ BERTH_DATA_DIR: aFolder(t) });
   if ('faults' in read) throw new Error(read.faults.join());
   const remove = async () => {
     const kept = [{ kind: 'external', endpoint: engine.endpoint }] as const;
-    const used = await usedEngines(read.config, { kept, forgotten: [] }, INSTANCE);
+    const used = await usedEngines(read.config, { kept, forgotten: [], oldSwarms: [] }, INSTANCE);
     return await Promise.all(used.engines.map((each) => each.remove()));
   };
   engine.networks.set('other', { Name: 'other', Labels: { 'berth.instance': 'another-installation' } });

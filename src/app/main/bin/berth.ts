@@ -21,6 +21,7 @@ async function run(): Promise<Outcome> {
       yes: { type: 'boolean' },
       id: { type: 'string' },
       'forget-engine': { type: 'string', multiple: true },
+      'old-swarm': { type: 'string', multiple: true },
       help: { type: 'boolean', short: 'h' },
     },
   });

@@ -22,7 +22,11 @@ import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { postgresCatalogue } from '../../../adapters/postgres/containers/catalogue-repository.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
-import { installationId } from '../../../adapters/postgres/installation-repository.ts';
+import {
+  canRecordSwarm,
+  installationId,
+  postgresInstallation,
+} from '../../../adapters/postgres/installation-repository.ts';
 import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import { DEFAULT_IMAGE_KEY } from '../../../domain/containers/catalogue.ts';
@@ -33,7 +37,14 @@ import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
 import { usedEngines } from './engine.ts';
 import { removeUnit, unitOf } from './unit.ts';
-import { type Instance, kindOfEngine, type Records, type UsedEngines } from './used-engine.ts';
+import {
+  type Instance,
+  kindOfEngine,
+  type NamedEngines,
+  type Records,
+  type UsedEngines,
+  unknownName,
+} from './used-engine.ts';
 
 type Found = UsedEngines & {
   /** In the labels of everything that the installation has made; null when nothing of that is left. */
@@ -50,26 +61,23 @@ type Found = UsedEngines & {
 
 /**
  * Removes the installation of a data folder for good: containers, volumes, networks, rules, users, the systemd unit and
- * the folder. `root` is the folder of the program. `confirm` is asked after the list. `forgotten` names recorded engines
- * that are gone for good. Repeatable when interrupted.
+ * the folder. `root` is the folder of the program. `confirm` is asked after the list. Repeatable when
+ * interrupted.
  */
 export async function uninstall(
   config: Config,
   root: string,
   confirm: () => Promise<boolean>,
-  forgotten: readonly string[] = [],
+  { forgotten = [], oldSwarms = [] }: NamedEngines = {},
 ): Promise<Outcome> {
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
   const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
-  const records = await recordsOf(dataDir, forgotten);
-  const [unknown] = forgotten.filter(
-    (name) => !records.forgotten.some((each) => nameOfEngine(each) === name),
-  );
-  if (unknown !== undefined)
-    return { code: 64, says: noSuchEngine(unknown, [...records.forgotten, ...records.kept]) };
+  const records = { ...(await recordsOf(dataDir, forgotten)), oldSwarms };
+  const unknown = unknownName(records, forgotten);
+  if (unknown !== null) return { code: 64, says: unknown };
   const other = otherEngine(dataDir, records.kept, config.engine);
   if (other !== null) return { code: 78, says: other };
   const lock = lockDataDirOrNull(dataDir);
@@ -92,16 +100,11 @@ export async function uninstall(
   }
 }
 
-async function recordsOf(dataDir: string, names: readonly string[]): Promise<Records> {
+async function recordsOf(dataDir: string, names: readonly string[]): Promise<Omit<Records, 'oldSwarms'>> {
   const records = await readRecords(layoutOf(dataDir));
   const isNamed = (each: Recorded): each is RecordedElsewhere =>
     each.kind !== 'private' && names.includes(nameOfEngine(each));
   return { kept: records.filter((each) => !isNamed(each)), forgotten: records.filter(isNamed) };
-}
-
-function noSuchEngine(name: string, records: readonly Recorded[]): string {
-  const names = records.flatMap((each) => (each.kind === 'private' ? [] : [nameOfEngine(each)]));
-  return `--forget-engine: this installation has not used an engine named ${name}. It has used: ${names.join(', ') || 'none that has a name'}.`;
 }
 
 async function find(config: Config, root: string, records: Records): Promise<Found> {
@@ -146,7 +149,9 @@ const instanceOf = async (config: Config): Promise<Instance | null> =>
   missingDatabase(config) === null
     ? await inDatabase(config, async (db) => {
         const id = await installationId(db);
-        return id === null ? null : { id, defaultImage: await defaultImageOf(db) };
+        if (id === null) return null;
+        const swarmId = (await canRecordSwarm(db)) ? await postgresInstallation(db).swarmId() : null;
+        return { id, defaultImage: await defaultImageOf(db), swarmId };
       })
     : null;
 

@@ -1,6 +1,6 @@
 import type { EngineLeftovers } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
 import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
-import type { Recorded, RecordedElsewhere } from '../../../adapters/engine-record.ts';
+import { nameOfEngine, type Recorded, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 
 /** An engine that Berth did not start, with what it has of an installation. */
 export type UsedEngine = {
@@ -19,13 +19,29 @@ export type UsedEngines = {
   readonly skippedMessages: readonly string[];
 };
 
-/** An installation, by the id in its labels, and the default image of its catalogue, if known. */
-export type Instance = { readonly id: string; readonly defaultImage: string | null };
+export type Instance = {
+  /** In the labels of what the installation has made. */
+  readonly id: string;
+  /** Of its catalogue; null when it is not known. */
+  readonly defaultImage: string | null;
+  /** The Swarm that its database records; null for none. */
+  readonly swarmId: string | null;
+};
 
 /** Recorded engines. `forgotten`: gone for good, as the caller said, so nothing is asked of them. */
 export type Records = {
   readonly kept: readonly Recorded[];
   readonly forgotten: readonly RecordedElsewhere[];
+  /** The names of Swarms that the installation has left, and from which to remove all the same. */
+  readonly oldSwarms: readonly string[];
+};
+
+/** Recorded engines, by name. */
+export type NamedEngines = {
+  /** Gone for good: nothing is removed from them. */
+  readonly forgotten?: readonly string[] | undefined;
+  /** Swarms that the installation has left: it is removed from them, too. */
+  readonly oldSwarms?: readonly string[] | undefined;
 };
 
 const KINDS = { external: 'engine', swarm: 'Swarm', kubernetes: 'cluster' } as const;
@@ -36,3 +52,29 @@ export const kindOfEngine = ({ kind }: RecordedElsewhere): string => KINDS[kind]
 /** Why an engine that answers is not taken for a recorded one. `setting`: the one that names its address. */
 export const otherAt = (endpoint: string, record: RecordedElsewhere, setting: string): string =>
   `the ${kindOfEngine(record)} at ${endpoint} is not the one that this installation used at ${record.endpoint}: set ${setting} to an address of that one, or ${forgetHint(record)}`;
+
+/** Why a name of the caller is that of no recorded engine; null when all are known. */
+export function unknownName(
+  { kept, forgotten, oldSwarms }: Records,
+  forgottenNames: readonly string[],
+): string | null {
+  const recorded = [...forgotten, ...kept].flatMap((each) => (each.kind === 'private' ? [] : [each]));
+  const swarms = recorded.filter(({ kind }) => kind === 'swarm');
+  return (
+    unknownOf('--forget-engine', 'an engine', forgottenNames, recorded) ??
+    unknownOf('--old-swarm', 'a Swarm', oldSwarms, swarms)
+  );
+}
+
+function unknownOf(
+  option: string,
+  kind: string,
+  wanted: readonly string[],
+  recorded: readonly RecordedElsewhere[],
+): string | null {
+  const names = recorded.map(nameOfEngine);
+  const unknown = wanted.find((name) => !names.includes(name));
+  return unknown === undefined
+    ? null
+    : `${option}: this installation has not used ${kind} named ${unknown}. It has used: ${names.join(', ') || 'none that has a name'}.`;
+}

@@ -1,5 +1,5 @@
 import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
-import { idsOf, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
+import { areOther, idsOf, nameOfEngine, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
 import { OtherSwarm } from '../../../adapters/swarm/client/manager.ts';
 import {
   type AnsweringManager,
@@ -14,32 +14,45 @@ import type { Config } from '../config.ts';
 import { type Instance, otherAt, type Records, type UsedEngine, type UsedEngines } from './used-engine.ts';
 
 /**
- * The Swarms that an installation has used, each by a manager of the settings or of its record. If all recorded
- * Swarms are forgotten, or none is recorded, returns the configured Swarm: its nodes may still have old volumes.
+ * The Swarms that an installation uses, each by a manager of the settings or of its record. A Swarm that it has left is
+ * one of them only by its name. If no Swarm is recorded, returns the configured one: its nodes may still have old
+ * volumes.
  */
 export async function usedSwarms(
   config: Config,
-  { kept, forgotten }: Records,
+  { kept, forgotten, oldSwarms }: Records,
   instance: Instance,
 ): Promise<UsedEngines> {
   const recorded = kept.filter((each): each is RecordedElsewhere => each.kind === 'swarm');
   const wereForgotten = forgotten.filter(({ kind }) => kind === 'swarm');
+  const old = recorded.filter((each) => isOld(each, instance) && !oldSwarms.includes(nameOfEngine(each)));
+  const used = recorded.filter((each) => !old.includes(each));
+  const own = idsOf(wereForgotten, 'swarm').includes(instance.swarmId ?? '') ? null : instance.swarmId;
   const found = new Map<string, AnsweringManager>();
-  const skippedMessages: string[] = [];
-  for (const record of recorded) {
-    const manager = await managerOf(config, record);
+  const skippedMessages = old.map(oldMessage);
+  for (const record of used) {
+    const manager = await managerOf(config, record, own);
     found.set(manager.swarmId, manager);
   }
-  if (recorded.length === 0) {
-    const { manager, faults } = await unrecordedManager(config, wereForgotten);
+  if (own === null ? used.length === 0 : !found.has(own)) {
+    const { manager, faults } =
+      own === null
+        ? await unrecordedManager(config, [...wereForgotten, ...old])
+        : { manager: await ownManager(config, own), faults: [] };
     if (manager !== null) found.set(manager.swarmId, manager);
     skippedMessages.push(...faults.map(skippedMessage));
   }
-  const leftOut = await leftOutManagers(config, [...found.values()], wereForgotten);
+  const leftOut = await leftOutManagers(config, [...found.values()], [...wereForgotten, ...old]);
   skippedMessages.push(...leftOut.map(leftOutMessage));
   const engines = await Promise.all([...found.values()].map((each) => usedSwarm(each, config, instance)));
   return { engines, skippedMessages };
 }
+
+/** A record without an id may be of any Swarm. */
+const isOld = ({ id }: RecordedElsewhere, { swarmId }: Instance): boolean => areOther(id, swarmId);
+
+const oldMessage = (record: RecordedElsewhere): string =>
+  `Nothing is removed from the Swarm ${nameOfEngine(record)} at ${record.endpoint}, which this installation has left: to remove its containers and volumes there, too, repeat with --old-swarm ${nameOfEngine(record)}.`;
 
 const skippedMessage = ({ endpoint, error }: ManagerFault): string =>
   `Nothing is removed from the Swarm at ${endpoint}, because it cannot be used: ${String(error)}.`;
@@ -71,21 +84,27 @@ function faultsOf(error: unknown): readonly ManagerFault[] {
 }
 
 async function usedSwarm(
-  { docker }: AnsweringManager,
+  { docker, endpoint, swarmId }: AnsweringManager,
   { swarm }: Config,
   { id, defaultImage }: Instance,
 ): Promise<UsedEngine> {
   const { count, remove } = swarmLeftovers(docker, swarm, id, defaultImage);
   const leftovers = await count();
-  return { name: 'the Swarm, on all nodes', leftovers, stays: leftovers.stays, remove };
+  return {
+    name: `the Swarm ${swarmId} at ${endpoint}, on all nodes`,
+    leftovers,
+    stays: leftovers.stays,
+    remove,
+  };
 }
 
 async function managerOf(
   { swarm, dockerHost }: Config,
   record: RecordedElsewhere,
+  own: string | null,
 ): Promise<AnsweringManager> {
   const managers = [...new Set([...swarm.managers, record.endpoint])];
-  const ownIds = idsOf([record], 'swarm');
+  const ownIds = [record.id ?? own].filter((id) => id !== null);
   try {
     return await answeringManager(managers, { certPath: swarm.certPath, ownIds });
   } catch (error) {
@@ -100,6 +119,19 @@ async function managerOf(
         ? otherAt(other.endpoint, record, setting)
         : `${error.message}: start a manager of it, or ${forgetHint(record)}`;
     throw new Error(message, { cause: error });
+  }
+}
+
+/** A manager of the Swarm in the database, which this data folder does not record. */
+async function ownManager({ swarm: { managers, certPath } }: Config, id: string): Promise<AnsweringManager> {
+  try {
+    return await answeringManager(managers, { certPath, ownIds: [id] });
+  } catch (cause) {
+    if (!(cause instanceof NoManager)) throw cause;
+    throw new Error(
+      `${cause.message}: start a manager of the Swarm ${id}, or if it is gone for good, run berth use-swarm --id none`,
+      { cause },
+    );
   }
 }
 

@@ -8,6 +8,7 @@ export const uninstall = () =>
       '--forget-engine <engine>',
       'remove nothing from an engine or a Swarm that is gone for good; may be repeated',
     )
+    .option('--old-swarm <swarm>', 'remove also from a Swarm that Berth has left; may be repeated')
     .action(() => {
       throw onTheService('uninstall');
     });
