@@ -9,8 +9,8 @@ export interface RoleSetupRepository {
   set(dbId: string, setup: RoleSetup): Promise<Container>;
   /**
    * Takes at most `limit` due setups, in running containers without a worker; exactly one process gets each. One per
-   * user is in progress; users take turns, those first whose last attempt is longest ago. `own`: also the owner's, left
-   * by an earlier run of this replica.
+   * user is in progress; users take turns, and so do the containers of each: those first whose last attempt is longest
+   * ago. `own`: also the owner's, left by an earlier run of this replica.
    */
   takeUp(owner: string, leaseSeconds: number, own: boolean, limit: number): Promise<readonly Container[]>;
   /**

@@ -19,11 +19,15 @@ export async function roleSetupRepositoryContract(
   pass: (seconds: number) => Promise<unknown>,
 ): Promise<void> {
   const { roleSetups, containers } = storage.repositories;
-  const due = async (setup: RoleSetup = begun()) => {
+  /** Makes due ones of one user. */
+  const dueOfOne = async () => {
     const { id } = await storedUser(storage);
-    const { dbId } = await storedContainer(storage, id);
-    return await roleSetups.set(dbId, setup);
+    return async (setup: RoleSetup = begun()) => {
+      const { dbId } = await storedContainer(storage, id, { name: `n${randomUUID()}` });
+      return await roleSetups.set(dbId, setup);
+    };
   };
+  const due = async (setup?: RoleSetup) => await (await dueOfOne())(setup);
   const test = (what: string, work: (t: Test) => Promise<void>) =>
     t.test(`${name}: ${what}`, async (t) => {
       await work(t);
@@ -80,11 +84,7 @@ export async function roleSetupRepositoryContract(
   });
 
   await test('of each user one is in progress', async (t) => {
-    const { id: ownerId } = await storedUser(storage);
-    const ofOwner = async () => {
-      const { dbId } = await storedContainer(storage, ownerId, { name: `n${randomUUID()}` });
-      return await roleSetups.set(dbId, begun());
-    };
+    const ofOwner = await dueOfOne();
     const mine = [await ofOwner(), await ofOwner()];
     const other = await due();
     const take = async (who: string) =>
@@ -116,6 +116,17 @@ export async function roleSetupRepositoryContract(
     await roleSetups.set(patient.dbId, begun());
     await roleSetups.set(eager.dbId, begun());
     t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 1), [{ dbId: patient.dbId }]);
+  });
+
+  await test('the containers of a user take turns, so that one that cannot progress does not block the others', async (t) => {
+    const ofOwner = await dueOfOne();
+    const boxes = [await ofOwner(), await ofOwner()];
+    const me = randomUUID();
+    for (const { dbId, roleSetup } of [...boxes, ...boxes]) {
+      t.match(await roleSetups.takeUp(me, LEASE_SECONDS, false, 9), [{ dbId }]);
+      await roleSetups.release(roleSetup.id ?? '', me);
+      await pass(1);
+    }
   });
 
   await test('a lease ends by itself, by its release, and for its own owner at once', async (t) => {

@@ -307,6 +307,22 @@ t.test('a silent engine is no failure of the tools', async (t) => {
   t.equal((await settled()).status, 'ready');
 });
 
+t.test('a container on a silent engine does not block the other one of its user', async (t) => {
+  const { service, call, next, make, begun, calls, idle } = await aboard();
+  const silent = () => Promise.reject(new RuntimeUnavailable('no answer'));
+  next.push(silent);
+  const { now } = await make('echo done');
+  await begun(1);
+  await idle();
+  t.equal(calls.length, 1, 'a silent engine is not asked again at once');
+  service.clock.advance(1_000);
+  const other = (await call('POST', '/api/containers', { name: 'other', role: 'test', ...small })).json();
+  await idle();
+  t.equal((await call('GET', `/api/containers/${other.db_id}`)).json().role_setup.status, 'ready');
+  await idle();
+  t.equal((await now()).role_setup.status, 'ready', 'nor is it forgotten');
+});
+
 t.test("the engine's messages are not shown to users", async (t) => {
   const { next, make } = await aboard();
   next.push(() => Promise.reject(new RuntimeFailure('open /var/lib/docker/secret: no space')));

@@ -17,16 +17,19 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
     const lease = leases().get(dbId);
     return lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
   };
-  /** Of each user the oldest due one, if none is in progress; those first whose last attempt is longest ago. */
+  /** Of each user one, if none is in progress; both containers and users whose last attempt is longest ago come first. */
   const whatIsDue = (owner: string, own: boolean): readonly StoredContainer[] => {
     const wanted = state.containers.filter((one) => one.roleSetup.id !== null && one.state === 'running');
     const busy = new Set(wanted.filter((one) => !isFree(one, owner, own)).map(({ ownerId }) => ownerId));
-    const due = wanted.filter(({ ownerId }) => !busy.has(ownerId));
-    const begunMs = ({ ownerId }: StoredContainer): number =>
-      state.roleSetupsBegunAt.get(ownerId)?.getTime() ?? 0;
+    const begunMs = ({ dbId }: StoredContainer): number => state.roleSetupsBegunAt.get(dbId)?.getTime() ?? 0;
+    const lastMs = ({ ownerId }: StoredContainer): number =>
+      Math.max(...state.containers.filter((one) => one.ownerId === ownerId).map(begunMs));
+    const due = wanted
+      .filter(({ ownerId }) => !busy.has(ownerId))
+      .toSorted((a, b) => begunMs(a) - begunMs(b));
     return due
       .filter(({ ownerId, dbId }) => due.find((one) => one.ownerId === ownerId)?.dbId === dbId)
-      .toSorted((a, b) => begunMs(a) - begunMs(b));
+      .toSorted((a, b) => lastMs(a) - lastMs(b) || a.createdAt.getTime() - b.createdAt.getTime());
   };
 
   return {
@@ -44,7 +47,7 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
       const due = whatIsDue(owner, own).slice(0, limit);
       return due.map((container) => {
         const { id, detail } = container.roleSetup;
-        state.roleSetupsBegunAt.set(container.ownerId, clock.now());
+        state.roleSetupsBegunAt.set(container.dbId, clock.now());
         leases().set(container.dbId, { owner, until: leaseEnd(leaseSeconds) });
         const said = detail === WAITS ? null : detail;
         return write(container, { status: 'installing', id: id ?? '', detail: said });

@@ -62,7 +62,7 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
   };
 }
 
-/** Of each user the oldest due one, if none is in progress in a container that runs. */
+/** Of each user the one whose last attempt is longest ago, if none is in progress in a container that runs. */
 const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
   db
     .selectFrom('containers as c')
@@ -80,7 +80,7 @@ const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
             .where('other.state', '=', 'running')
             .where(
               sql<boolean>`(not ${isFree('other', owner, own)}
-                or (other.created_at, other.db_id) < (c.created_at, c.db_id))`,
+                or ${inTurn('other')} < ${inTurn('c')})`,
             ),
         ),
       ),
@@ -90,6 +90,14 @@ const whatIsDue = (db: QueryCreator<Database>, owner: string, own: boolean) =>
       (order) => order.asc().nullsFirst(),
     )
     .orderBy('c.created_at');
+
+/** Those never tried come first, then the oldest attempt: one that cannot progress does not block the others. */
+const inTurn = (as: 'c' | 'other') => {
+  const [begun, created, dbId] = ['role_setup_begun_at', 'created_at', 'db_id'].map((column) =>
+    sql.ref(`${as}.${column}`),
+  );
+  return sql`(coalesce(${begun}, '-infinity'), ${created}, ${dbId})`;
+};
 
 /** Without a worker whose lease counts. */
 const isFree = (as: 'c' | 'other', owner: string, own: boolean) => {

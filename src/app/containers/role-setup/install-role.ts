@@ -27,12 +27,20 @@ export type Try = { readonly container: Container; readonly id: string; readonly
 /** How an attempt ended; null: unknown, or decided elsewhere. */
 type End = 'ready' | { readonly failed: string } | 'stopped' | null;
 
-/** Installs the tools and records progress and result. After an engine error the setup stays due. */
-export async function installTools(deps: RoleSetupDeps, one: Try): Promise<void> {
+/**
+ * Installs the tools and records progress and result. After an engine error the setup stays due: the lease is released
+ * and the result is 'due'.
+ */
+export async function installTools(deps: RoleSetupDeps, one: Try): Promise<'over' | 'due'> {
   const output: Output = { text: '', bytes: 0 };
   const end = await attempt(deps, one, output).catch((error: unknown) => endOfFault(deps, one, error));
-  if (end === null || one.signal.aborted) return;
+  if (one.signal.aborted) return 'over';
+  if (end === null) {
+    await deps.storage.repositories.roleSetups.release(one.id, deps.owner);
+    return 'due';
+  }
   await write(deps, one, setupAfter(one, end, outputTail(output.text)));
+  return 'over';
 }
 
 type Output = { text: string; bytes: number };
@@ -102,7 +110,7 @@ function taking(output: Output): (event: Extract<CommandEvent, { kind: 'output' 
   };
 }
 
-/** A silent engine says nothing about the tools: the lease expires and another attempt follows. */
+/** A silent engine says nothing about the tools: another attempt follows. */
 function endOfFault({ log }: RoleSetupDeps, { container, signal }: Try, error: unknown): End {
   if (signal.aborted) return null;
   log.warn({ err: error, dbId: container.dbId }, 'the tools of a role could not be installed');

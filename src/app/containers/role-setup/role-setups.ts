@@ -81,10 +81,14 @@ function begin(installing: Installing, container: Container): void {
   if (id === null || running.has(id)) return;
   const stop = new AbortController();
   const done = installTools(deps, { container, id, signal: stop.signal })
-    .catch((err: unknown) => deps.log.warn({ err }, 'a role setup failed'))
-    .then(() => {
+    .catch((err: unknown) => {
+      deps.log.warn({ err }, 'a role setup failed');
+      return 'due' as const;
+    })
+    .then((left) => {
       running.delete(id);
-      if (!installing.isClosed) void takeUp(installing);
+      // What stays due waits for the timer, or a silent engine would be asked without pause.
+      if (left === 'over' && !installing.isClosed) void takeUp(installing);
     });
   running.set(id, { stop, done });
 }
