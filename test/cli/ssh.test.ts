@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { theCommandOfAda } from '../support/service/command.ts';
+import { writeTo } from '../../src/cli/io/streams.ts';
+import { runHere, theCommandOfAda } from '../support/service/command.ts';
 import { sshPrograms } from '../support/ssh/ssh-programs.ts';
 
 async function aScene(t: Test) {
@@ -23,6 +25,22 @@ t.test('berth ssh runs the ssh of this machine, and ends with its exit code', as
     { code: 1, stderr: /berth start/ },
     'a refusal has words',
   );
+});
+
+t.test('berth ssh --stdio ends with words when its input cannot be read on', async (t) => {
+  const { env } = await aScene(t);
+  async function* broken() {
+    yield Buffer.from('SSH-2.0-test\r\n');
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  }
+  const ran = await runHere(env, ['ssh', '--stdio', 'dev'], Readable.from(broken()));
+  t.match(ran, { code: 1, stderr: /Could not read the rest of standard input.*EIO/ });
+});
+
+t.test('output to a stream that has closed fails, and is not waited for', async (t) => {
+  const closed = new PassThrough();
+  closed.destroy();
+  await t.rejects(writeTo(closed as unknown as NodeJS.WriteStream, 'lost'), { code: 'ERR_STREAM_DESTROYED' });
 });
 
 t.test('config-ssh adds one line to the settings of SSH, and removes it again', async (t) => {

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-
-/** Writes, and waits while the reader is slow. */
+/** Writes, and waits while the reader is slow. Throws when the stream has closed. */
 export async function writeTo(stream: NodeJS.WriteStream, data: string | Uint8Array): Promise<void> {
-  if (!stream.write(data)) await once(stream, 'drain');
+  await new Promise<void>((resolve, reject) => {
+    stream.write(data, (error) => (error ? reject(error) : resolve()));
+  });
 }
