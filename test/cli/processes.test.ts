@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
+import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { runHere, SOURCE, theCommandOfAda } from '../support/service/command.ts';
 import { onTerminal } from '../support/terminal/on-terminal.ts';
@@ -35,11 +36,36 @@ t.test(
       throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
     }
     const attached = await runHere(env, ['attach', 'dev', 'copy', '--stdin'], Readable.from(broken()));
-    t.match(attached, { code: 1, stderr: /Standard input could not be read.*EIO/ });
+    t.match(attached, { code: 1, stderr: /Could not read the rest of standard input.*EIO/ });
     t.match(await run(['ps', 'dev']), { stdout: /copy +running/ });
     await run(['kill', 'dev', 'copy']);
   },
 );
+
+t.test('attach shows all output of a process that takes no more input, and ends as it did', async (t) => {
+  const { run, env, server, token } = await theCommandOfAda(t);
+  await run(['create', 'dev']);
+  await run(['run', 'dev', '--name', 'job', '--stdin', '--', 'head', '-c', '900000']);
+  await waitFor(async () => /job +exit 0/.test((await run(['ps', 'dev', '--all'])).stdout));
+  const attached = await run(['attach', 'dev', 'job', '--stdin'], 'too late');
+  t.match(attached, { code: 0, stderr: '' });
+  t.equal(attached.stdout.length, 900_000);
+  await run(['run', 'dev', '--name', 'deaf', '--stdin', '--', 'sleep', '3600']);
+  const deaf = await (await new Berth({ server, token }).container('dev')).processes.get('deaf');
+  await deaf.closeInput();
+  let isLeft = false;
+  async function* endless() {
+    try {
+      for (;;) yield Buffer.from('more');
+    } finally {
+      isLeft = true;
+    }
+  }
+  const ended = runHere(env, ['attach', 'dev', 'deaf', '--stdin'], Readable.from(endless()));
+  await waitFor(() => isLeft);
+  await deaf.signal('INT');
+  t.match(await ended, { code: 130, stderr: /takes no more input/ });
+});
 
 t.test('a process in a terminal is attached to, left and returned to', async (t) => {
   const { run, env, home } = await theCommandOfAda(t);

@@ -1,10 +1,11 @@
 import { Option } from '@commander-js/extra-typings';
-import type { Process } from '../../../client/index.ts';
+import { BerthError, type Process } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, ProgramEnd } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { rawTerminal } from '../../io/raw-terminal.ts';
+import { writeTo } from '../../io/streams.ts';
 import { detachKeyOption } from '../../values/detach-key.ts';
 import { findContainer } from '../../values/find.ts';
 import { findProcess } from './find-process.ts';
@@ -56,12 +57,13 @@ async function showOutput(
     const { done, value } = await pieces.next();
     if (done) return value.exitCode;
     const into = value.stream === 'stdout' ? io.out : io.err;
-    if (!into.write(value.bytes)) await new Promise((resolve) => into.once('drain', resolve));
+    await writeTo(into, value.bytes);
   }
 }
 
-/** Sends standard input until it ends, or the process does. */
-async function sendInput({ io }: Cli, shown: Process, left: AbortSignal): Promise<void> {
+/** Sends standard input until it ends, or the process takes no more: the rest is dropped. */
+async function sendInput(cli: Cli, shown: Process, left: AbortSignal): Promise<void> {
+  const { io } = cli;
   const stop = (): void => void io.in.destroy();
   left.addEventListener('abort', stop, { once: true });
   try {
@@ -69,7 +71,12 @@ async function sendInput({ io }: Cli, shown: Process, left: AbortSignal): Promis
     await shown.closeInput();
   } catch (failure) {
     if (left.aborted) return;
-    const { errored } = io.in;
-    throw errored === null ? failure : new CliError(`Standard input could not be read: ${errored.message}`);
+    // A loop that is left destroys the input, with an error of its own.
+    if (failure === io.in.errored)
+      throw new CliError(`Could not read the rest of standard input: ${io.in.errored?.message}`);
+    const code = failure instanceof BerthError ? failure.code : null;
+    if (code === 'process_input_closed')
+      cli.notify('The process takes no more input: the rest of it is dropped.');
+    else if (code !== 'process_ended') throw failure;
   }
 }
