@@ -72,7 +72,7 @@ t.test('exec ends its program when the rest of its input cannot be read', async 
     throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
   }
   const ran = await runHere(env, ['exec', 'dev', '--', 'cat'], Readable.from(broken()));
-  t.match(ran, { code: 1, stderr: /Standard input could not be read.*EIO/ });
+  t.match(ran, { code: 1, stderr: /Could not read the rest of standard input.*EIO/ });
 });
 
 t.test('exec gives its program no input where there is nothing to read, as under nohup', async (t) => {

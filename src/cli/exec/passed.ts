@@ -58,15 +58,15 @@ async function during(
     return [`SIG${name}`, handler] as const;
   });
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  let fault = null as Error | null;
+  let fault = null as CliError | null;
   const failed = (error: Error): void => {
-    fault = error;
+    fault = unreadable(error, running.isConnected);
     running.close();
   };
   const sending = stdin ? sendInput(running, io, failed) : Promise.resolve();
   try {
     await read();
-    if (fault !== null) throw unreadable(fault);
+    if (fault !== null) throw fault;
     if (interrupts > 1) throw new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' });
     return await running.exitCode;
   } finally {
@@ -76,8 +76,12 @@ async function during(
   }
 }
 
-const unreadable = ({ message }: Error): CliError =>
-  new CliError(`Standard input could not be read, so the program was ended: ${message}`);
+const unreadable = ({ message }: Error, isConnected: boolean): CliError =>
+  isConnected
+    ? new CliError(`Could not read the rest of standard input, so the program was stopped: ${message}`)
+    : new CliError(`Could not read the rest of standard input: ${message}`, {
+        next: 'The connection is lost: the program may run on for about two minutes.',
+      });
 
 /** Sends standard input until it ends, or the program does. `failed`: the rest of it cannot be read. */
 async function sendInput(
@@ -94,6 +98,6 @@ async function sendInput(
   await running.closeInput();
 }
 
-/** `nohup` gives an input that cannot be read at all, and a terminal that has gone has no more. */
+/** Under `nohup`, standard input cannot be read at all; a closed terminal has no more input. */
 const isNothing = (input: Io['in'], { code }: NodeJS.ErrnoException): boolean =>
   code === 'EBADF' || (code === 'EIO' && isTerminal(input));

@@ -1,9 +1,12 @@
+import { constants } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
 import type { Test } from 'tap';
 import { PseudoTerminal } from '../../../src/agent/shells/pseudo-terminal.ts';
 import { waitFor } from '../patience.ts';
 
 type Options = { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> };
+
+const numberOf = (signal: string | null): number => constants.signals[`SIG${signal}` as NodeJS.Signals] ?? 0;
 
 /** Runs a program on a terminal of its own until `t` ends. */
 export function onTerminal(t: Test, file: string, args: readonly string[], { cwd, env }: Options) {
@@ -19,7 +22,7 @@ export function onTerminal(t: Test, file: string, args: readonly string[], { cwd
       output: (bytes) => {
         shown += decoder.decode(bytes, { stream: true });
       },
-      ended: ({ exitCode }) => resolve(exitCode ?? 0),
+      ended: ({ exitCode, signal }) => resolve(exitCode ?? 128 + numberOf(signal)),
     },
   );
   t.teardown(async () => {
@@ -36,7 +39,7 @@ export function onTerminal(t: Test, file: string, args: readonly string[], { cwd
       write: (text: string): void => pty.write(Buffer.from(text), () => {}),
       resize: (cols: number, rows: number): void => pty.resize(cols, rows),
     },
-    /** Its exit code. */
+    /** Its exit code; 128 and the signal's number when a signal has ended it. */
     ended,
     shown: () => shown,
     /** From now on only later output counts. */
