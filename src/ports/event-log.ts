@@ -18,7 +18,7 @@ export type EventPage = {
   readonly events: readonly StoredEvent[];
   /** More exist, but an earlier transaction has not ended. */
   readonly waiting: boolean;
-  /** The event at the position is not here: it was removed, or this server never had it. */
+  /** The event at the position is not here: it was swept with one after it, or this server never had it. */
   readonly isGone: boolean;
 };
 
@@ -37,6 +37,6 @@ export interface EventLog {
   seenBy(userId: string, range: EventRange, limit: number): Promise<readonly StoredEvent[]>;
   /** Whether every event since this id is still kept. */
   keepsSince(id: string): Promise<boolean>;
-  /** Removes events that are too old to be requested. */
+  /** Removes events that are too old to be requested, except the last of them: readers continue from its position. */
   sweep(): Promise<void>;
 }

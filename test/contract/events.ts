@@ -284,6 +284,16 @@ export async function eventLogContract(
     t.same(idsOf(await read(events, start, 2)), [first, second], 'and kept a while longer');
     await age(1);
     await events.sweep();
+    t.same(idsOf(await read(events, start, 2)), [first, second], 'the last old one stays');
+    const last = (await read(events, start, 2)).at(-1)?.id ?? '';
+    await age(26);
+    await events.sweep();
     t.same(idsOf(await read(events, start, 1)), [second]);
+    t.same(
+      await events.after(last, 9),
+      { events: [], waiting: false, isGone: false },
+      'a reader up to the last event continues after a quiet day',
+    );
+    t.notOk(await events.keepsSince(last));
   });
 }

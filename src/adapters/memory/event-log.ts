@@ -77,7 +77,11 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
     },
 
     async sweep() {
-      state.events = state.events.filter((one) => isYounger(one, EVENTS_SWEPT_HOURS));
+      const isKept = (one: LoggedEvent): boolean => isYounger(one, EVENTS_SWEPT_HOURS);
+      state.events = state.events.filter((one, at, all) => {
+        const next = all[at + 1];
+        return isKept(one) || next === undefined || isKept(next);
+      });
     },
   };
 }

@@ -34,10 +34,14 @@ const id = sql<string>`e.xid || '-' || e.position`;
 
 const hoursAgo = (hours: number) => sql<Date>`now() - make_interval(hours => ${sql.lit(hours)})`;
 
+/** Whether the event after `e` is old too: readers that have read all of a quiet day need the last one's position. */
+const isNextOld = sql<SqlBool>`(select next.created_at < ${hoursAgo(EVENTS_SWEPT_HOURS)} from events next
+  where (next.xid, next.position) > (e.xid, e.position) order by next.xid, next.position limit 1)`;
+
 /** Transaction numbers from the future are of another server, from which these rows were restored. */
 const isOld = (where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
   where.or([
-    where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)),
+    where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)).and(isNextOld),
     sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`,
   ]);
 

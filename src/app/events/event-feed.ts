@@ -157,7 +157,8 @@ export class EventFeed<Frame> {
   }
 
   /**
-   * After a failover, the server may lack the last events, and give their numbers to others. Returns whether it does.
+   * After a failover, the server may lack the last events and reuse their positions. Returns whether subscribers must
+   * resync.
    */
   async #startOver(): Promise<boolean> {
     const end = await this.#deps.events.end();

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t, { type Test } from 'tap';
-import { memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import {
   type Onlooker,
   type SharedTerminalNotice,
@@ -173,7 +173,8 @@ t.test('a part opened during or after the stop is stopped too', async (t) => {
 
 /** A feed of one user's events that polls every hour, and the frames of each subscriber. */
 async function aFeed(waits: () => boolean = () => false) {
-  const { storage, bus } = memoryPorts();
+  const clock = fixedClock();
+  const { storage, bus } = memoryPorts(clock);
   const { events } = storage.repositories;
   let checks = 0;
   const after: typeof events.after = async (...asked) => {
@@ -205,7 +206,18 @@ async function aFeed(waits: () => boolean = () => false) {
   const happens = (dbId: string) =>
     events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });
   const announce = () => publishEventsAdded(bus);
-  return { feed, subscribe, happens, closed, announce, looks: () => checks, state: storage.state };
+  const { sweep } = events;
+  return {
+    feed,
+    subscribe,
+    happens,
+    closed,
+    announce,
+    looks: () => checks,
+    state: storage.state,
+    clock,
+    sweep,
+  };
 }
 
 /** Resolves when ports in memory have answered. */
@@ -273,6 +285,21 @@ t.test('after a failover to a server without the last events, subscribers resync
   t.same(sent, ['kept', 'lost', 'lost', 'resync'], 'its number had been given to another event');
   await comes('next');
   t.same(sent.slice(4), ['next']);
+  feed.close(CLOSE.serviceRestarting);
+});
+
+t.test('after a day without events, subscribers continue', async (t) => {
+  const { feed, subscribe, happens, announce, clock, sweep } = await aFeed();
+  const { sent } = subscribe();
+  for (const dbId of ['first', 'last', null, 'next']) {
+    if (dbId !== null) await happens(dbId);
+    announce();
+    await turns();
+    if (dbId === 'next') continue;
+    clock.advance(26 * 3_600_000);
+    await sweep();
+  }
+  t.same(sent, ['first', 'last', 'next']);
   feed.close(CLOSE.serviceRestarting);
 });
 
