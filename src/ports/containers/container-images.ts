@@ -29,6 +29,9 @@ export interface ContainerSnapshots {
 
 /** What a warm pool needs of an engine besides running containers. */
 export interface WarmPoolEngine {
-  /** The image that the reference names now; null when the engine lacks it. Never pulls. */
+  /**
+   * The image that the reference names now; null when the engine lacks it, so that no waiting container is of use. Throws
+   * `RuntimeUnavailable` while that is unknown. Never pulls.
+   */
   imageId(reference: string): Promise<string | null>;
 }

@@ -1,20 +1,25 @@
 import t from 'tap';
-import { BASE_LABEL, BASE_REFERENCE } from '../../../src/adapters/docker/images/base-image-recipe.ts';
+import {
+  BASE_LABEL,
+  BASE_REFERENCE,
+  BASE_VERSION,
+} from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { swarmWarmPool } from '../../../src/adapters/swarm/images/warm-pool.ts';
 import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
-t.test('a warm pool tells a new base image from the old one of the same name', async (t) => {
+t.test('a warm pool goes by the recipe of the base image, and waits for a manager without it', async (t) => {
   const [one, two] = [await standInSwarm(t), await standInSwarm(t)];
   two.images.push(`sha256:${'2'.repeat(64)}`);
   const idAt = (manager: typeof one) =>
     swarmWarmPool(runtimeOn(manager).swarm.manager).imageId(BASE_REFERENCE);
-  for (const { behaviour } of [one, two]) behaviour.imageLabels = { [BASE_LABEL]: 'old' };
-  const old = await idAt(one);
-  t.equal(await idAt(two), old, 'which another manager has made');
-  one.behaviour.imageLabels = { [BASE_LABEL]: 'new' };
-  t.not(await idAt(one), old);
+  for (const { behaviour } of [one, two]) behaviour.imageLabels = { [BASE_LABEL]: BASE_VERSION };
+  const id = await idAt(one);
+  t.match(id, BASE_VERSION);
+  t.equal(await idAt(two), id, 'which another manager has made');
+  one.behaviour.imageLabels = { [BASE_LABEL]: 'another' };
+  await t.rejects(idAt(one), { name: 'RuntimeUnavailable' }, 'while an old one is kept');
   one.behaviour.missingImage = BASE_REFERENCE;
-  t.equal(await idAt(one), null, 'while it is not made yet');
+  await t.rejects(idAt(one), { name: 'RuntimeUnavailable' }, 'while it is not made yet');
 });
 
 t.test('an image of a registry is known by its reference', async (t) => {
