@@ -10,7 +10,7 @@ import { containerLocator, type Locate } from './containers/locate.ts';
 import { type MayPlace, nodeChooser } from './containers/placement.ts';
 import { containerRecords, type Records } from './containers/records.ts';
 import { type Patience, type Services, taskStarter } from './containers/services.ts';
-import { type StaleNetworks, staleNetworks } from './containers/stale-networks.ts';
+import { type StaleNetworks, type StaleNodes, staleNetworks } from './containers/stale-networks.ts';
 import { ensureImage } from './images/node-images.ts';
 import { type NodeFirewalls, nodeFirewalls } from './network/node-firewall.ts';
 import { type NodeNetworks, nodeNetworks } from './network/node-networks.ts';
@@ -29,6 +29,8 @@ export type SwarmSettings = {
   readonly processLimits: ProcessLimits;
   /** Has tmux for the terminals of other images; without it those are plain shells. */
   readonly toolsImage: string | null;
+  /** Known from an earlier connection to the swarm; grows with what is seen. */
+  readonly staleNodes?: StaleNodes;
   /** How long a task may take to start, and to end beyond its grace period. */
   readonly patience?: Patience;
 };
@@ -58,7 +60,7 @@ export function openSwarm(docker: Docker, settings: SwarmSettings): Swarm {
   const records = containerRecords(manager, instanceId);
   const networks = nodeNetworks(manager, nodes, settings);
   const mayPlace: MayPlace = async ({ ID }) => await isConfining({ nodes, manager }, ID, settings);
-  const stale = staleNetworks(nodes);
+  const stale = staleNetworks(nodes, settings.staleNodes ?? new Map());
   const choose = nodeChooser(nodes, (node) => mayPlace(node).catch(() => false), stale.isOn);
   return {
     settings,

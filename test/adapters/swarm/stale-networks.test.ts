@@ -21,7 +21,8 @@ t.test('a node that kept a network from its crash is a fault, and the last choic
     },
   });
   const addresses = { template: two.url, byNode: { [one.nodeId]: one.url }, certPath: null };
-  const { swarm, ...runtime } = runtimeOn(one, { addresses });
+  const staleNodes = new Map<string, number>();
+  const { swarm, ...runtime } = runtimeOn(one, { addresses, staleNodes });
   const nodesOfVolumes = () => [...one.configs.values()].map(({ Labels }) => Labels?.['berth.node']);
   const handle = await runtime.create(aSpec(IMAGE));
   t.same((await swarmHealth(swarm)).faults, []);
@@ -30,10 +31,13 @@ t.test('a node that kept a network from its crash is a fault, and the last choic
   await t.rejects(runtime.start(handle), { message: /docs.swarm\.md#after-a-crash-of-a-node/ });
   t.match(await swarmHealth(swarm), {
     detail: /^2 nodes, 1 in use/,
-    faults: [{ words: /^no container starts on one, whose engine kept/, mend: /local-kv\.db/ }],
+    faults: [{ words: /^containers cannot start on one: since its crash/, mend: /local-kv\.db/ }],
   });
   await runtime.create(aSpec(IMAGE));
   t.same(nodesOfVolumes(), [one.nodeId, SECOND]);
+
+  const { swarm: later } = runtimeOn(one, { addresses, staleNodes });
+  t.equal((await swarmHealth(later)).faults.length, 1, 'also over another connection');
 
   one.behaviour.joins += 1;
   await waitFor(async () => (await swarmHealth(swarm)).faults.length === 0);

@@ -7,7 +7,7 @@ export type Labels = Readonly<Record<string, string>>;
 
 export type SwarmNode = {
   readonly ID: string;
-  /** It changes whenever the node's engine joins again, as after its restart. */
+  /** Rises with every change of the node, also when its engine rejoins. */
   readonly Version?: { readonly Index: number };
   readonly Spec: { readonly Availability?: 'active' | 'pause' | 'drain' };
   readonly Status: { readonly State?: string; readonly Addr?: string };
@@ -69,5 +69,5 @@ export type SwarmConfig = {
   readonly Spec: { readonly Name: string; readonly Labels?: Labels | null };
 };
 
-/** It rises when the node's engine joins the swarm again. */
+/** Rises with every change of the node, also when its engine rejoins. */
 export const versionOf = ({ Version }: SwarmNode): number => Version?.Index ?? 0;

@@ -50,7 +50,8 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
       const offer = await offerOf(swarm, record, cpuMillicores);
       await onNode(holdVolume(await nodes.engineOf(record.nodeId), record.service.Spec, offer.imageId));
       const task = await services.start(record, offer).catch(async (error: unknown) => {
-        if (error instanceof StaleNetwork) await staleNetworks.note(record.nodeId);
+        // The start's own error matters more.
+        if (error instanceof StaleNetwork) await staleNetworks.note(record.nodeId).catch(() => {});
         throw error;
       });
       staleNetworks.forget(record.nodeId);

@@ -46,7 +46,7 @@ const heartbeatFaults = (seconds: number): readonly SwarmFault[] =>
       ];
 
 const keptNetwork = (name: string): SwarmFault => ({
-  words: `no container starts on ${name}, whose engine kept their network from before its crash`,
+  words: `containers cannot start on ${name}: since its crash, its engine holds on to the old network`,
   mend: `${name}: stop Docker, remove /var/lib/docker/network/files/local-kv.db, start Docker (see docs/swarm.md#after-a-crash-of-a-node)`,
 });
 

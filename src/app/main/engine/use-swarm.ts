@@ -3,6 +3,7 @@ import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
 import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
 import { answeringManager, inOtherSwarms } from '../../../adapters/swarm/client/manager-address.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
+import type { StaleNodes } from '../../../adapters/swarm/containers/stale-networks.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
 import { swarmHost } from '../../../adapters/swarm/insight/swarm-host.ts';
 import { swarmCanary } from '../../../adapters/swarm/network/isolation-probe.ts';
@@ -89,6 +90,7 @@ function swarmManagers(
   let leave = new AbortController();
   let inUse: InUse | null = null;
   let beginAt: string | null = null;
+  const staleNodes: StaleNodes = new Map();
   /** Work for a manager that is not in use reports no health. */
   const disconnect = (): void => {
     leave.abort();
@@ -98,7 +100,8 @@ function swarmManagers(
     disconnect();
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([setUp.signal, leave.signal]) };
-    const attached = await attach(ofManager, slot, parts, { beginAt, swarmId: inUse?.swarmId ?? null });
+    const last = { beginAt, swarmId: inUse?.swarmId ?? null, staleNodes };
+    const attached = await attach(ofManager, slot, parts, last);
     // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = nextAddress(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
@@ -138,7 +141,11 @@ async function attach(
   { config, instanceId, installation, baseImage, metrics, log, signal }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
-  last: { readonly beginAt: string | null; readonly swarmId: string | null },
+  last: {
+    readonly beginAt: string | null;
+    readonly swarmId: string | null;
+    readonly staleNodes: StaleNodes;
+  },
 ): Promise<InUse> {
   const { dataDir, swarm: addresses } = config;
   const other = await otherCluster(dataDir, 'swarm');
@@ -162,6 +169,7 @@ async function attach(
     toolsImage: baseImage,
     disk: { ...COUNTED, mode },
     processLimits: await processLimits(),
+    staleNodes: last.staleNodes,
   });
   await recordUse(dataDir, { kind: 'swarm', endpoint, id: swarmId }, log);
   const { turns, ...inside } = swarmInside(swarm);
