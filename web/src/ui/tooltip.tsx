@@ -35,12 +35,12 @@ type Show = (owner: HTMLElement | null) => void;
 type Follow = {
   /** Whether the mouse is still on what is shown. */
   readonly isKept: (event: PointerEvent) => boolean;
-  /** Whether that happens to the owner: a terminal scrolls without it. */
-  readonly isOf: (event: Event) => boolean;
+  /** What the tooltip is shown for. */
+  readonly shown: () => HTMLElement | null;
 };
 
 /** Shows the tooltip while the mouse rests on its owner, or Tab has brought the focus there. */
-function follow(show: Show, { isKept, isOf }: Follow): () => void {
+function follow(show: Show, { isKept, shown }: Follow): () => void {
   const stopped = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let under: HTMLElement | null = null;
@@ -48,7 +48,17 @@ function follow(show: Show, { isKept, isOf }: Follow): () => void {
   const hide = (event: Event): void => {
     clearTimeout(timer);
     show(null);
+    if (event.type === 'pointerdown') isByTab = false;
     if (event instanceof KeyboardEvent) isByTab = event.key === 'Tab';
+  };
+  /** Whether the event concerns the owner: a scrolling terminal does not. */
+  const isOf = ({ target }: Event): boolean =>
+    target instanceof Node && [shown(), under].some((one) => one !== null && target.contains(one));
+  const onLeave = (event: Event): void => {
+    // why: the mouse may cross the gap to the tooltip; only outside of the window no move follows
+    if (event.target !== document.documentElement) return;
+    hide(event);
+    under = null;
   };
   const onMove = (event: PointerEvent): void => {
     if (event.pointerType === 'touch' || isKept(event)) return;
@@ -60,14 +70,15 @@ function follow(show: Show, { isKept, isOf }: Follow): () => void {
   };
   const onFocus = ({ target }: FocusEvent): void => {
     const owner = ownerOf(target);
-    // why: a focus that a closing dialog gives back asks for nothing
+    // why: focus that a dialog gives back when it is closed by mouse asks for nothing
     if (isByTab && owner !== null) show(owner);
   };
   const options = { signal: stopped.signal, capture: true, passive: true };
   document.addEventListener('pointermove', onMove, options);
   document.addEventListener('focusin', onFocus, options);
   for (const event of ['pointerdown', 'keydown']) document.addEventListener(event, hide, options);
-  for (const event of ['focusout', 'scroll', 'pointerleave'])
+  document.addEventListener('pointerleave', onLeave, options);
+  for (const event of ['focusout', 'scroll'])
     document.addEventListener(event, (moved) => isOf(moved) && hide(moved), options);
   return () => {
     clearTimeout(timer);
@@ -75,7 +86,7 @@ function follow(show: Show, { isKept, isOf }: Follow): () => void {
   };
 }
 
-/** The tooltip of all elements that have one: their names again, so assistive technology needs none of it. */
+/** One tooltip for all elements. It repeats their accessible names, so it is hidden from assistive technology. */
 export function Tooltip() {
   const [owner, setOwner] = useState<HTMLElement | null>(null);
   const tip = useRef<HTMLDivElement>(null);
@@ -85,12 +96,9 @@ export function Tooltip() {
     const isKept = (event: PointerEvent): boolean =>
       shownFor.current?.isConnected === true &&
       [shownFor.current, tip.current].some((one) => one !== null && isInside(one, event));
-    const isOf = ({ target }: Event): boolean =>
-      target instanceof Node && shownFor.current !== null && target.contains(shownFor.current);
-    return follow((next) => setOwner(next?.getAttribute('aria-expanded') === 'true' ? null : next), {
-      isKept,
-      isOf,
-    });
+    const show: Show = (next) =>
+      setOwner(next?.isConnected && next.getAttribute('aria-expanded') !== 'true' ? next : null);
+    return follow(show, { isKept, shown: () => shownFor.current });
   }, []);
   useLayoutEffect(() => {
     const element = tip.current;
@@ -98,7 +106,12 @@ export function Tooltip() {
     // why: above dialogs, which are in the top layer
     element.showPopover?.();
     place(element, owner);
-    return () => element.hidePopover?.();
+    const changes = new MutationObserver(() => !owner.isConnected && setOwner(null));
+    changes.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      changes.disconnect();
+      element.hidePopover?.();
+    };
   }, [owner]);
   const keys = owner?.dataset['tipKeys']?.split(' ') ?? [];
   return (

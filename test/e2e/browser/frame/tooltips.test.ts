@@ -43,3 +43,35 @@ test('buttons with an icon alone have a tooltip with their shortcut', async (t, 
   t.equal(await page.locator('.icon-button[title]').count(), 0, 'none has a second one of the browser');
   t.same(faults, []);
 });
+
+test('a tooltip comes only for a mouse that rests or a key Tab, and goes with its button', async (t, browser, paged) => {
+  await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.clock.install();
+  const shownNow = (): Promise<number> => page.locator('.tooltip.shown').count();
+  const rows = page.getByRole('button', { name: 'Compact rows' });
+  await page.keyboard.press('Tab');
+  await rows.click();
+  await page.getByRole('button', { name: 'Compact rows', pressed: true }).waitFor();
+  t.equal(await shownNow(), 0, 'a press after Tab shows none');
+
+  const heading = page.getByRole('heading', { level: 1 });
+  await heading.hover();
+  await rows.hover();
+  await page.evaluate(() => document.documentElement.dispatchEvent(new PointerEvent('pointerleave')));
+  await page.clock.runFor(1000);
+  t.equal(await shownNow(), 0, 'none after the mouse has left the window');
+  await heading.hover();
+  await rows.hover();
+  await page.evaluate(() => document.dispatchEvent(new Event('scroll')));
+  await page.clock.runFor(1000);
+  t.equal(await shownNow(), 0, 'none for a button that has scrolled away');
+
+  await heading.hover();
+  await rows.hover();
+  await page.clock.runFor(1000);
+  await shown(page, 'Compact rows');
+  await rows.evaluate((button: { remove: () => void }) => button.remove());
+  await gone(page);
+  t.same(faults, []);
+});
