@@ -44,6 +44,24 @@ test('buttons with an icon alone have a tooltip with their shortcut', async (t, 
   t.same(faults, []);
 });
 
+test('the key c switches between tall and compact rows in every list of containers', async (t, browser, paged) => {
+  await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const rows = (pressed: boolean) => page.getByRole('button', { name: 'Compact rows', pressed }).waitFor();
+  await page.goto(`${paged.address}/admin/containers`);
+  await rows(false);
+  await page.keyboard.press('c');
+  await rows(true);
+  await page.goto(`${paged.address}/shared`);
+  await page.getByRole('heading', { name: 'Nothing is shared with you' }).waitFor();
+  await page.keyboard.press('c');
+  await page.goto(paged.address);
+  await rows(false);
+  await page.keyboard.press('c');
+  await rows(true);
+  t.same(faults, []);
+});
+
 test('a tooltip comes only for a mouse that rests or a key Tab, and goes with its button', async (t, browser, paged) => {
   await paged.container(await anAdmin(paged.service), 'calm-bay');
   const { page, faults } = await signedIn(browser, paged, 'root');

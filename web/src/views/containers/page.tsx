@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { switchRows } from '../../lib/browser/preferences.ts';
 import { stored } from '../../lib/browser/storage.ts';
 import { plural } from '../../lib/format/format.ts';
 import { session } from '../../session/session.ts';
@@ -63,7 +62,6 @@ export function ContainersPage() {
     n: () => setCreating(true),
     '/': () => filterInput.current?.focus(),
     ArrowDown: focusFirst,
-    c: switchRows,
   });
   const query = shownQuery.value;
   const viewer = session.value;

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { switchRows } from '../../lib/browser/preferences.ts';
 import {
   containers,
   followContainers,
@@ -7,6 +8,7 @@ import {
   showContainers,
   shownQuery,
 } from '../../state/container-list.ts';
+import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -22,6 +24,7 @@ export function SharedPage() {
     return followContainers();
   }, []);
   useTitle('Shared with me');
+  useHotkeys({ c: switchRows });
   const shared = shownQuery.value.shared === 'true' ? containers.value : null;
   return (
     <Page title="Shared with me">

@@ -2,6 +2,7 @@ import { compactRows, switchRows } from '../../../lib/browser/preferences.ts';
 import { store } from '../../../lib/browser/storage.ts';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
 import { IconButton } from '../../../ui/button.tsx';
+import { useHotkeys } from '../../../ui/hooks/use-hotkeys.ts';
 import { Icon } from '../../../ui/icon.tsx';
 
 const COLUMNS = [
@@ -37,21 +38,30 @@ type SortHeadProps = {
 };
 
 /** Headings of columns, whose buttons sort by theirs, and the switch between tall and compact rows. */
-export const SortHead = ({ columns, sort, onSort }: SortHeadProps) => (
-  // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
-  <div class="rows-head" role="group" aria-label="Sort by">
-    {columns.map(({ field, label, class: name }) =>
-      field === null ? (
-        <span key={label} class={name}>
-          {label}
-        </span>
-      ) : (
-        <Sorter key={label} field={field} label={label} name={name} sort={sort} onSort={onSort} />
-      ),
-    )}
-    <IconButton icon="rows" label="Compact rows" keys="c" pressed={compactRows.value} onClick={switchRows} />
-  </div>
-);
+export function SortHead({ columns, sort, onSort }: SortHeadProps) {
+  useHotkeys({ c: switchRows });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
+    <div class="rows-head" role="group" aria-label="Sort by">
+      {columns.map(({ field, label, class: name }) =>
+        field === null ? (
+          <span key={label} class={name}>
+            {label}
+          </span>
+        ) : (
+          <Sorter key={label} field={field} label={label} name={name} sort={sort} onSort={onSort} />
+        ),
+      )}
+      <IconButton
+        icon="rows"
+        label="Compact rows"
+        keys="c"
+        pressed={compactRows.value}
+        onClick={switchRows}
+      />
+    </div>
+  );
+}
 
 type SorterProps = {
   /** Its first order. */
