@@ -57,6 +57,21 @@ t.test('what a run says', async (t) => {
     'domain/hooks2':
       "t.test('hooks', async (t) => t.same([globalThis.begun, globalThis.tornDown], [1, true]));",
     'domain/left': "t.test('leaves a timer', async (t) => { setTimeout(() => {}, 3_600_000); t.ok(1); });",
+    'domain/leftlate': `
+      import { createServer } from 'node:net';
+      t.test('opens a port after the last file', async (t) => {
+        const { send } = process;
+        process.send = (message) => {
+          if (message.file === null) createServer().listen(0, '127.0.0.1');
+          return send.call(process, message);
+        };
+        t.ok(1);
+      });`,
+    'domain/leftpipe': `
+      t.test('leaves a child with its pipes', async (t) => {
+        (await import('node:child_process')).spawn('sleep', ['3600']);
+        t.ok(1);
+      });`,
     'domain/loose':
       "t.test('waits', async () => { await new Promise((done) => { setTimeout(done, 50); setTimeout(() => { throw new Error('a loose end'); }); }); });",
     'domain/rejected':
@@ -69,7 +84,7 @@ t.test('what a run says', async (t) => {
   });
   const { code, last, all } = await run(t, root);
   t.equal(code, 1);
-  t.equal(last, '8 passed, 6 failed, 2 skipped', 'innermost tests are counted, not assertions');
+  t.equal(last, '10 passed, 6 failed, 2 skipped', 'innermost tests are counted, not assertions');
   t.match(
     all,
     /✗ test\/domain\/sums\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s,
@@ -85,8 +100,12 @@ t.test('what a run says', async (t) => {
     '# test/domain/left.test.ts may have left open: Timeout',
     'a forgotten timer keeps no process',
   );
-  t.notMatch(all, 'may have left open: PipeWrap', 'the output of a test process is not forgotten');
-  for (const name of ['bare', 'counted', 'hooks1', 'hooks2', 'left'])
+  t.match(all, '# open after the last file, opened during none: TCPServerWrap');
+  const named = [...all.matchAll(/# test\/domain\/(.*)\.test\.ts may have left open: .*PipeWrap/g)].map(
+    ([, name]) => name,
+  );
+  t.same(named, ['leftpipe'], 'no file is named for the pipes of its process');
+  for (const name of ['bare', 'counted', 'hooks1', 'hooks2', 'left', 'leftlate', 'leftpipe'])
     t.match(all, `ok   test/domain/${name}.test.ts`, 'no other file minds');
 });
 

@@ -13,8 +13,8 @@ const limitMs = Number(TEST_LIMIT) * 1000;
 const END_WITHIN_MS = 60_000;
 /** What the tests left open, such as a timer, keeps the process for no longer than this. */
 const DRAIN_MS = 1000;
-/** Open in every test process: its output and its channel to the runner. */
-const OWN_KINDS = new Set(['PipeWrap', 'TTYWrap', 'MessagePort']);
+/** Open in some test processes from the start, or later, without a test that opens it. */
+const OWN_KINDS = new Set(['TTYWrap', 'MessagePort']);
 const OUR_TAP = new URL('current-test.mjs', import.meta.url).href;
 /** @type {Record<string, string>} */
 const REPLACED = { tap: OUR_TAP, 'async-hook-domain': new URL('uncaught.mjs', import.meta.url).href };
@@ -39,6 +39,9 @@ root.setTimeout(0);
 /** For each file, the kinds of resources of which more were open after it than before. */
 /** @type {[file: string, kinds: string[]][]} */
 const grown = [];
+// why: these pipes of the process open when they are first used
+void [process.stdout, process.stderr];
+const ownResources = openResources();
 
 for (const file of files) {
   const before = openResources();
@@ -57,18 +60,28 @@ for (const file of files) {
   // leftovers of a file that exceeded its limit must not affect the next one
   if (performance.now() >= deadline) process.exit(1);
   const after = openResources();
-  grown.push([file, [...after.keys()].filter((kind) => count(after, kind) > count(before, kind))]);
+  grown.push([file, grownKinds(before, after)]);
 }
 process.send?.({ file: null, limitMs: END_WITHIN_MS });
 root.end();
 setTimeout(() => {
-  const open = openResources();
+  const open = grownKinds(ownResources, openResources());
   for (const [file, kinds] of grown) {
-    const left = kinds.filter((kind) => open.has(kind));
+    const left = kinds.filter((kind) => open.includes(kind));
     if (left.length > 0) console.error(`# ${file} may have left open: ${left.join(', ')}`);
   }
+  const rest = open.filter((kind) => !grown.some(([, kinds]) => kinds.includes(kind)));
+  if (rest.length > 0) console.error(`# open after the last file, opened during none: ${rest.join(', ')}`);
   process.exit();
 }, DRAIN_MS).unref();
+
+/**
+ * @param {Map<string, number>} before
+ * @param {Map<string, number>} after
+ */
+function grownKinds(before, after) {
+  return [...after.keys()].filter((kind) => count(after, kind) > count(before, kind));
+}
 
 /** The number of open resources of each kind, such as `Timeout`. */
 function openResources() {
