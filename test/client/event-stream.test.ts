@@ -176,7 +176,7 @@ function aGate(muxed = true) {
     drawn += text(data);
     done();
   };
-  const gate = new OutputGate(outputQueue({ write, flooded: () => {}, drained: () => {} }));
+  const gate = new OutputGate(outputQueue(write, () => ({ pauseOutput() {}, resumeOutput() {} })));
   gate.connected(muxed, false);
   const take = (): string => {
     const all = drawn;

@@ -81,21 +81,21 @@ t.test('output is fed as fast as it is drawn, in order, and heavy output is repo
   const done: (() => void)[] = [];
   const received: string[] = [];
   const queue = outputQueue(
-    {
-      write: (data, drawnNow) => {
-        drawn.push(data[0] ?? -1);
-        done.push(drawnNow);
-      },
-      flooded: () => received.push('flooded'),
-      drained: () => received.push('drained'),
+    (data, drawnNow) => {
+      drawn.push(data[0] ?? -1);
+      done.push(drawnNow);
     },
+    () => ({
+      pauseOutput: () => void received.push('pause'),
+      resumeOutput: () => void received.push('resume'),
+    }),
     1_500_000,
   );
   for (let i = 0; i < 8; i += 1) queue.push(new Uint8Array(400_000).fill(i));
   t.same(drawn, [0, 1], 'no more than the screen can take');
   while (done.length > 0) done.shift()?.();
   t.same(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
-  t.same(received, ['flooded', 'drained']);
+  t.same(received, ['pause', 'resume']);
   t.equal(queue.queuedBytes, 0);
 });
 

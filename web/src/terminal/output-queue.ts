@@ -1,3 +1,5 @@
+import type { Connection } from '../../../src/client/terminal/connection.ts';
+
 const MAX_IN_PARSER_BYTES = 512 * 1024;
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 
@@ -9,16 +11,18 @@ export type OutputQueue = {
   readonly queuedBytes: number;
 };
 
-type Sink = {
-  /** Takes bytes, and calls back when they are on the screen. */
-  readonly write: (data: Uint8Array, done: () => void) => void;
-  /** Too much is queued; `drained` follows. */
-  readonly flooded: () => void;
-  readonly drained: () => void;
-};
+/** Takes bytes, and calls back when they are on the screen. */
+type Write = (data: Uint8Array, done: () => void) => void;
 
-/** Gives output to the screen as fast as it draws: xterm.js drops bytes when too much is queued in it. */
-export function outputQueue(sink: Sink, maxQueuedBytes: number = MAX_QUEUED_BYTES): OutputQueue {
+/**
+ * Gives output to the screen as fast as it draws: xterm.js drops bytes when too much is queued in it. The connection
+ * pauses while too much is queued here; one that was closed meanwhile stays closed.
+ */
+export function outputQueue(
+  write: Write,
+  connection: () => Pick<Connection, 'pauseOutput' | 'resumeOutput'>,
+  maxQueuedBytes: number = MAX_QUEUED_BYTES,
+): OutputQueue {
   let queued: { readonly data: Uint8Array; readonly done: (() => void) | undefined }[] = [];
   let queuedBytes = 0;
   let inParser = 0;
@@ -31,7 +35,7 @@ export function outputQueue(sink: Sink, maxQueuedBytes: number = MAX_QUEUED_BYTE
       const { data, done } = next;
       queuedBytes -= data.length;
       inParser += data.length;
-      sink.write(data, () => {
+      write(data, () => {
         inParser -= data.length;
         done?.();
         feed();
@@ -39,7 +43,7 @@ export function outputQueue(sink: Sink, maxQueuedBytes: number = MAX_QUEUED_BYTE
     }
     if (flooded && queuedBytes === 0) {
       flooded = false;
-      sink.drained();
+      connection().resumeOutput();
     }
   };
 
@@ -50,7 +54,7 @@ export function outputQueue(sink: Sink, maxQueuedBytes: number = MAX_QUEUED_BYTE
       feed();
       if (queuedBytes > maxQueuedBytes && !flooded) {
         flooded = true;
-        sink.flooded();
+        connection().pauseOutput();
       }
     },
     takeWaiting() {

@@ -55,11 +55,10 @@ export async function terminalController(
     ...keys,
   });
   view.size.value = screen.size();
-  const output = outputQueue({
-    write: (data, done) => screen.terminal.write(data, done),
-    flooded: () => connection.suspend(),
-    drained: () => connection.open(),
-  });
+  const output = outputQueue(
+    (data, done) => screen.terminal.write(data, done),
+    () => connection,
+  );
   const gate = new OutputGate(output);
   const say = (text: string): void => output.push(new TextEncoder().encode(text));
   const onResumed = (how: Resumed): void => {
