@@ -5,26 +5,32 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promi
   return await Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
+/** Work on one item. */
+export type EachWithin<T> = ((item: T) => Promise<void>) & {
+  /** Resolves when the work that goes on in the background has ended, also with an error. */
+  readonly idle: () => Promise<void>;
+};
+
 /**
- * Work of which a caller waits at most `ms` for each item. What takes longer goes on; until it ends, that item is passed
- * over.
+ * Wraps `work` so that a caller waits at most `ms` per item. Slower work goes on in the background, and its item is
+ * skipped meanwhile.
  */
 export function eachWithin<T>(
   ms: number,
   keyOf: (item: T) => string,
   work: (item: T) => Promise<void>,
-): (item: T) => Promise<void> {
-  const underway = new Set<string>();
-  return async (item) => {
+): EachWithin<T> {
+  const underway = new Map<string, Promise<void>>();
+  const each = async (item: T): Promise<void> => {
     const key = keyOf(item);
     if (underway.has(key)) return;
-    underway.add(key);
-    await within(
-      ms,
-      work(item).finally(() => underway.delete(key)),
-      undefined,
-    );
+    const working = work(item).finally(() => underway.delete(key));
+    underway.set(key, working);
+    await within(ms, working, undefined);
   };
+  return Object.assign(each, {
+    idle: async () => void (await Promise.allSettled(underway.values())),
+  });
 }
 
 /** The work's outcome, or the signal's reason when it aborts first: for work that takes no signal. The work goes on. */

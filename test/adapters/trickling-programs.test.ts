@@ -14,8 +14,20 @@ import { dockerOf, frame } from '../support/engine/printing-engine.ts';
 import { waitFor } from '../support/patience.ts';
 import { standingTime } from '../support/time.ts';
 
-/** Ample for a minute's answer, and the end of its program. */
-const MOST_SECONDS = 120;
+type Program = Awaited<ReturnType<ContainerPrograms['start']>>;
+
+/** Ample for a slow measurement, and the end of its program. */
+const MOST_SECONDS = 150;
+
+const programOf = (stream: PassThrough): Program => ({
+  stream,
+  async *output() {
+    for await (const data of stream) yield { stream: 'stdout', data };
+  },
+  exitCode: async () => null,
+  isRunning: async () => true,
+  resize: async () => {},
+});
 
 /** In a container whose user has put a program in the place of the shell, which prints a byte every second. */
 const trickling: Pick<ContainerPrograms, 'start'> = {
@@ -23,19 +35,11 @@ const trickling: Pick<ContainerPrograms, 'start'> = {
     const stream = new PassThrough();
     const timer = setInterval(() => stream.write('1'), 1_000);
     stream.on('close', () => clearInterval(timer));
-    return {
-      stream,
-      async *output() {
-        for await (const data of stream) yield { stream: 'stdout', data };
-      },
-      exitCode: async () => null,
-      isRunning: async () => true,
-      resize: async () => {},
-    };
+    return programOf(stream);
   },
 };
 
-/** What the work comes to within two minutes of such output. */
+/** What the work comes to within that time of such output. */
 async function outcomeOf(
   time: ReturnType<typeof standingTime>,
   work: () => Promise<unknown>,
@@ -71,6 +75,37 @@ t.test('a measurement that never ends is given up in time', async (t) => {
   t.equal(await outcomeOf(time, () => diskBytes(trickling, 'one')), null);
   t.match(await outcomeOf(time, () => cpuSeenInside(trickling, 'one')), { message: /within 5 s/ });
   t.match(await outcomeOf(time, () => readLoad(trickling, 'one', undefined)), { message: /within 5 s/ });
+});
+
+/** The first program prints what `print` writes, and its end nothing. */
+function printing(print: (stream: PassThrough) => void): Pick<ContainerPrograms, 'start'> {
+  let write = print;
+  return {
+    async start() {
+      const stream = new PassThrough();
+      write(stream);
+      write = (end) => void end.end();
+      return programOf(stream);
+    },
+  };
+}
+
+t.test('a slow measurement is awaited by a pass', async (t) => {
+  const time = standingTime(t);
+  const slow = printing((stream) => void setTimeout(() => stream.end('40\n'), 60_000));
+  t.equal(await outcomeOf(time, () => diskBytes(slow, 'one')), 40 * 1024);
+});
+
+t.test('a request does not wait for a slow measurement', async (t) => {
+  const time = standingTime(t);
+  const slow = printing((stream) => void setTimeout(() => stream.end('40\n'), 60_000));
+  t.equal(await outcomeOf(time, () => diskBytes(slow, 'one', 20)), null);
+  t.ok(time.nowMs() < 30_000);
+});
+
+t.test('a measurement whose connection breaks is a fault', async (t) => {
+  const broken = printing((stream) => void stream.destroy(new Error('connection reset')));
+  await t.rejects(diskBytes(broken, 'one'), { message: 'connection reset' });
 });
 
 /** An engine with a container of which one path has changed, and whose programs print a byte every second. */

@@ -1,3 +1,4 @@
+import { within } from '../../concurrency/timeout.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import { isHostShort, judgeDisk, type Quota, toMb } from '../../domain/containers/disk-quota.ts';
 import { type LayerUse, layerMb } from '../../domain/containers/layer/layer-usage.ts';
@@ -7,19 +8,34 @@ import type { AsyncResult } from '../async-result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
 
-export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
+/** A request does not wait longer for a measurement: it uses the last one. */
+const REQUEST_MS = 20_000;
+
+export type Use = {
+  readonly quota: Quota;
+  readonly usedMb: number | null;
+  /** False when `usedMb` is the last value because the volume could not be measured. */
+  readonly isMeasured: boolean;
+  readonly layer?: LayerUse | null;
+};
 
 /** Measures a volume. Unmeasurable ones keep their last value. */
-async function readUse({ runtime }: Pick<ContainerDeps, 'runtime'>, row: Container): Promise<Use> {
+async function readUse(
+  { runtime }: Pick<ContainerDeps, 'runtime'>,
+  row: Container,
+  waitMs: number | null = null,
+): Promise<Use> {
   const handle = handleOf(row);
   const running = row.state === 'running' ? handle : null;
+  const counting = runtime.usedBytes(row.volume, { image: row.image, running });
   const [facts, bytes, layer] = await Promise.all([
     runtime.volumeFacts(row.volume),
-    runtime.usedBytes(row.volume, { image: row.image, running }),
+    waitMs === null ? counting : within(waitMs, counting, null),
     handle === null ? null : runtime.layerUse(handle, row.image),
   ]);
-  if (facts === null) return { quota: row.diskQuota, usedMb: 0, layer };
-  return { quota: facts.quota, usedMb: bytes === null ? row.diskUsedMb : toMb(bytes), layer };
+  if (facts === null) return { quota: row.diskQuota, usedMb: 0, isMeasured: true, layer };
+  const usedMb = bytes === null ? row.diskUsedMb : toMb(bytes);
+  return { quota: facts.quota, usedMb, isMeasured: bytes !== null, layer };
 }
 
 /** Measures a volume and its layer, and records changes. */
@@ -70,7 +86,7 @@ export async function diskAllowsStart(
   return room;
 }
 
-const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
+const isOver = ({ resources }: Container, { quota, usedMb }: Pick<Use, 'quota' | 'usedMb'>): boolean =>
   judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
 
 /** Why another container with `diskMb` cannot use the same volume; empty when it can. */
@@ -86,7 +102,7 @@ export async function diskFaults(
   const { minMb = 0 } = facts ?? {};
   if (diskMb < minMb) return { diskMb: `must be at least ${minMb}: the engine cannot shrink this volume` };
   if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
-  const { quota, usedMb } = await readUse(deps, row);
+  const { quota, usedMb } = await readUse(deps, row, REQUEST_MS);
   const matters = quota === 'soft' || isOther;
   return matters && usedMb !== null && usedMb > diskMb
     ? { diskMb: `must be at least ${usedMb}, the size of the files in the workspace` }

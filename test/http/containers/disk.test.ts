@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import pino from 'pino';
 import t from 'tap';
 import { memoryHost, memoryKernelShares, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
@@ -179,6 +180,24 @@ t.test('on a host short of space nothing new is made, but existing containers st
   t.equal(runtime.boxes.size, 0);
   runtime.host.spaces = [{ freeBytes: 2048 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+});
+
+t.test('a container that cannot be measured several times in a row is logged once', async (t) => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+  const { runtime, pass } = await withContainer({ logger });
+  const { usedBytes } = runtime;
+  runtime.usedBytes = async () => null;
+  const warnings = () => lines.filter((line) => line.includes('its size is not enforced')).length;
+  for (let times = 0; times < 2; times += 1) await pass();
+  t.equal(warnings(), 0);
+  for (let times = 0; times < 3; times += 1) await pass();
+  t.equal(warnings(), 1);
+  runtime.usedBytes = usedBytes;
+  await pass();
+  runtime.usedBytes = async () => null;
+  for (let times = 0; times < 3; times += 1) await pass();
+  t.equal(warnings(), 2, 'again after it was measured');
 });
 
 /** Two users' containers on an engine of 20 GiB. `write` sets a container's use; `free` sets the free space. */

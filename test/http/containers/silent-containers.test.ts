@@ -36,16 +36,19 @@ async function aSilentScene(adas: object) {
   return { service, runtime, eve, ada, box, ofEve };
 }
 
+const MIB = 1_048_576;
+
 /** Whether the pass ends in time. */
 async function endsInTime(
   time: ReturnType<typeof standingTime>,
   pass: () => Promise<void>,
+  mostSeconds = MOST_SECONDS,
 ): Promise<boolean> {
   let hasEnded = false;
   void pass().then(() => {
     hasEnded = true;
   });
-  for (let left = MOST_SECONDS; left > 0 && !hasEnded; left -= 1) {
+  for (let left = mostSeconds; left > 0 && !hasEnded; left -= 1) {
     await turn();
     time.pass(1_000);
     await turn();
@@ -81,8 +84,21 @@ t.test('containers that never answer delay the disk measurement of no other', as
   const { service, runtime, ada, box } = await aSilentScene({});
   runtime.usedBytes = (
     (usedBytes) => async (volume, reader) =>
-      volume === box.volume.name ? 5 * 1_048_576 : await usedBytes(volume, reader)
+      volume === box.volume.name ? 5 * MIB : await usedBytes(volume, reader)
   )(runtime.usedBytes);
   t.ok(await endsInTime(standingTime(t), service.measureDisks));
   t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { volume: { used_mb: 5 } });
+});
+
+t.test('containers that never answer do not delay the search for a fast writer', async (t) => {
+  const { service, runtime, ada, box } = await aSilentScene({});
+  const free = (freeMb: number): void => {
+    runtime.host.spaces = [{ freeBytes: freeMb * MIB, totalBytes: 20 * 1024 * MIB, isPool: true }];
+  };
+  free(10_000);
+  await service.watchSpace();
+  runtime.layers.set(box.id, 2_500 * MIB);
+  free(8_900);
+  t.ok(await endsInTime(standingTime(t), service.watchSpace, 30));
+  t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { status: 'stopped' });
 });

@@ -1,14 +1,14 @@
 import { statfs } from 'node:fs/promises';
 import type { HostSpace } from '../../../domain/containers/disk-quota.ts';
 import type { VolumeReader } from '../../../ports/containers/container-disk.ts';
-import { diskBytes } from '../../scripts/insight/disk-usage.ts';
+import { COUNT_SECONDS, diskBytes } from '../../scripts/insight/disk-usage.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { runOneShot } from '../engine/one-shot-container.ts';
 import { dockerPrograms } from '../exec/container-programs.ts';
 import { isRoot, run } from '../host/host-commands.ts';
 
-/** A slower measurement is unknown until the next pass. */
-const COUNT_SECONDS = 20;
+/** Of a stopped container's volume, which is measured for a request. */
+const REQUEST_SECONDS = 20;
 
 type Counted = {
   readonly instanceId: string;
@@ -28,7 +28,7 @@ export async function countedBytes(
 ): Promise<number | null> {
   if (folder !== null && isRoot()) {
     const { code, stdout } = await run('nice', ['-n', '19', 'du', '-skx', '--', folder], {
-      timeoutSeconds: COUNT_SECONDS,
+      timeoutSeconds: reader.running === null ? REQUEST_SECONDS : COUNT_SECONDS,
     });
     // du reports vanishing files as errors, but the sum is right.
     if (code <= 1 && /^\d+\s/.test(stdout)) return Number.parseInt(stdout, 10) * 1024;
@@ -54,7 +54,7 @@ function countedBeside(
   };
   return runOneShot(calls, counting, async (container) => {
     const ended = await container
-      .wait({ abortSignal: AbortSignal.timeout(COUNT_SECONDS * 1000) })
+      .wait({ abortSignal: AbortSignal.timeout(REQUEST_SECONDS * 1000) })
       .catch(() => null);
     if (ended === null) return null;
     const log = await calls.read(LIMITS.inspect, (abortSignal) =>

@@ -1,6 +1,11 @@
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 
-/** The work's outcome. After so many seconds it throws `RuntimeFailure` and calls `end`; null: no limit. */
+/** A program has not answered in time; it may be slow. */
+export class AnswerLate extends RuntimeFailure {
+  override name = 'AnswerLate';
+}
+
+/** The work's outcome. After so many seconds it throws `AnswerLate` and calls `end`; null: no limit. */
 export async function inTime<T>(
   work: Promise<T>,
   seconds: number | null,
@@ -10,7 +15,7 @@ export async function inTime<T>(
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new RuntimeFailure(`a program in the container did not answer within ${seconds} s`));
+      reject(new AnswerLate(`a program in the container did not answer within ${seconds} s`));
       void end();
     }, seconds * 1000);
   });

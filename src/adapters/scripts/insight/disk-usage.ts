@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { within } from '../../../concurrency/timeout.ts';
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
+import { AnswerLate } from '../exec/in-time.ts';
 import { startScript } from '../exec/script-process.ts';
 
 const FRESH_MS = 30_000;
 const WAIT_MS = 1_500;
 const MAX_KNOWN = 1000;
-/** A slower measurement is unknown until the next one. */
-const COUNT_SECONDS = 20;
+/** Of a measurement that somebody waits for. */
+const REQUEST_SECONDS = 20;
+/** Counting the files of a network file system may take a minute. */
+export const COUNT_SECONDS = 120;
 
 type Starts = Pick<ContainerPrograms, 'start'>;
 
@@ -33,7 +36,7 @@ export function diskReader(programs: Starts): (id: string) => Promise<number | n
     max: MAX_KNOWN,
     ttl: FRESH_MS,
     ignoreFetchAbort: true,
-    fetchMethod: async (id) => ({ bytes: await diskBytes(programs, id).catch(() => null) }),
+    fetchMethod: async (id) => ({ bytes: await diskBytes(programs, id, REQUEST_SECONDS).catch(() => null) }),
   });
   return async (id) => {
     const last = known.peek(id, { allowStale: true });
@@ -41,15 +44,24 @@ export function diskReader(programs: Starts): (id: string) => Promise<number | n
   };
 }
 
-/** Measures now; null when the container's tools print no number in 20 s. */
-export async function diskBytes(programs: Starts, id: string): Promise<number | null> {
+/** Measures now; null when the container's tools print no number within `seconds`, 120 by default. */
+export async function diskBytes(
+  programs: Starts,
+  id: string,
+  seconds = COUNT_SECONDS,
+): Promise<number | null> {
   const run = await startScript(programs, id, { script: DISK, args: ['/workspace'] });
   try {
-    const line = await run.line(COUNT_SECONDS).catch(() => null);
+    const line = await run.line(seconds).catch(nullWhenLate);
     const kib = line === null || line === '' ? Number.NaN : Number(line);
     await run.finish();
     return Number.isSafeInteger(kib * 1024) ? kib * 1024 : null;
   } finally {
     await run.end();
   }
+}
+
+function nullWhenLate(error: unknown): null {
+  if (error instanceof AnswerLate) return null;
+  throw error;
 }

@@ -1,9 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
 import { layerMb, overLayerReason } from '../../../domain/containers/layer/layer-usage.ts';
-import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { UpkeepDeps } from '../container-deps.ts';
 import { measure, type Use } from '../disk-quota.ts';
 import { stopWithReason } from './stop-with-reason.ts';
@@ -18,18 +19,23 @@ const CLAIMED_AT_ONCE = 100;
 /** A pass that takes longer ends; the next one continues with those that were measured longest ago. */
 const PASS_MS = 60_000;
 const STOP_GRACE_SECONDS = 10;
+/** After so many measurements in a row without a result it is logged, once. */
+const FAILED_IN_A_ROW = 3;
+const MAX_FAILED = 1_000;
 
 /**
  * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
  * nothing while the engine is silent.
  */
 export function watchDiskUsage(deps: UpkeepDeps): () => Promise<void> {
+  const note = failedMeasurements(deps);
   const measureInTime = eachWithin(
     LATE_MS,
     ({ dbId }: Container) => dbId,
     (row) =>
-      measureAndJudge(deps, row).catch((err: unknown) => {
-        if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
+      measureAndJudge(deps, row, note).catch((err: unknown) => {
+        if (err instanceof ContainerNotRunning || err instanceof RuntimeUnavailable) return;
+        deps.log.warn({ err, dbId: row.dbId }, 'a volume could not be measured');
       }),
   );
   /** Returns how many it has claimed. */
@@ -52,8 +58,26 @@ export function watchDiskUsage(deps: UpkeepDeps): () => Promise<void> {
   };
 }
 
-async function measureAndJudge(deps: UpkeepDeps, row: Container): Promise<void> {
+type Note = (row: Container, use: Use) => void;
+
+/** Logs a container that cannot be measured several times in a row: its disk size is not enforced. */
+function failedMeasurements({ log }: Pick<UpkeepDeps, 'log'>): Note {
+  const failed = new LRUCache<string, number>({ max: MAX_FAILED });
+  return ({ dbId }, { isMeasured }) => {
+    if (isMeasured) {
+      failed.delete(dbId);
+      return;
+    }
+    const times = (failed.get(dbId) ?? 0) + 1;
+    failed.set(dbId, times);
+    if (times === FAILED_IN_A_ROW)
+      log.warn({ dbId, times }, 'a volume could not be measured several times: its size is not enforced');
+  };
+}
+
+async function measureAndJudge(deps: UpkeepDeps, row: Container, note: Note): Promise<void> {
   const use = await measure(deps, row);
+  note(row, use);
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
     return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));

@@ -1,3 +1,5 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { type EachWithin, eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
   type HostSpace,
@@ -14,6 +16,8 @@ import { handleOf } from '../find-container.ts';
 import { layerFault, stopForDisk } from './watch-disk-usage.ts';
 
 const AT_A_TIME = 4;
+/** A search does not wait longer for a container, whose own shell may count its files and never answer. */
+const LATE_MS = 5_000;
 /** Every second of grace is a second of writing. */
 const GRACE_SECONDS = 1;
 const MIB = 1_048_576;
@@ -26,6 +30,11 @@ const MIB = 1_048_576;
 export function watchSpace(deps: ContainerDeps): () => Promise<void> {
   /** The most free space of each file system since the last search. */
   let seen: readonly HostSpace[] = [];
+  const measureInTime = eachWithin(
+    LATE_MS,
+    ({ row }: Wanted) => row.dbId,
+    (wanted) => measureInto(deps, wanted),
+  );
   return async () => {
     const now = await deps.runtime.hostSpace().catch(() => []);
     // They come in one order; when others can be read than before, none is known.
@@ -36,21 +45,34 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
       seen = now.map((space, at) => ({ ...space, freeBytes: Math.max(space.freeBytes, before(at) ?? 0) }));
       return;
     }
-    await findWriters(deps, due).catch((err: unknown) => {
+    await findWriters(deps, due, measureInTime).catch((err: unknown) => {
       if (!(err instanceof RuntimeUnavailable)) throw err;
     });
     seen = await deps.runtime.hostSpace().catch(() => []);
   };
 }
 
+/** A container to measure, and where its measurement goes. */
+type Wanted = {
+  readonly row: Container;
+  readonly due: readonly HostSpace[];
+  readonly measurements: Measurement[];
+};
+
 type Measurement = { readonly row: Container; readonly use: Use; readonly grewMb: number };
 
-async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Promise<void> {
+async function findWriters(
+  deps: ContainerDeps,
+  due: readonly HostSpace[],
+  measureInTime: EachWithin<Wanted>,
+): Promise<void> {
   const { containers, operations } = deps.storage.repositories;
   // A container being changed may have no volume, and measuring would mount it.
   const [live, busy] = [await containers.listAllLive(), await operations.busy()];
   const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
-  const measurements = await measureAll(deps, running, due);
+  const measurements: Measurement[] = [];
+  const wanted = running.map((row) => ({ row, due, measurements }));
+  await forEachAtMost(AT_A_TIME, wanted, measureInTime);
   const filling = due.find((space) => isHostFilling(space, deps.settings.diskFloorMb));
   let isAnyOver = false;
   for (const { row, use } of measurements) {
@@ -75,21 +97,12 @@ async function stopAndRemove(deps: UpkeepDeps, row: Container, reason: string): 
     await deps.runtime.remove(handle);
 }
 
-async function measureAll(
+async function measureInto(
   deps: Pick<ContainerDeps, 'storage' | 'runtime'>,
-  rows: readonly Container[],
-  due: readonly HostSpace[],
-): Promise<readonly Measurement[]> {
-  const left = [...rows];
-  const measurements: Measurement[] = [];
-  const work = async (): Promise<void> => {
-    for (let row = left.shift(); row !== undefined; row = left.shift()) {
-      const use = await measure(deps, row).catch(() => null);
-      if (use !== null) measurements.push({ row, use, grewMb: grownMb(row, use, due) });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  return measurements;
+  { row, due, measurements }: Wanted,
+): Promise<void> {
+  const use = await measure(deps, row).catch(() => null);
+  if (use !== null) measurements.push({ row, use, grewMb: grownMb(row, use, due) });
 }
 
 /** Its writes since the last measurement, to the file systems running full: a pool has only layers. */
