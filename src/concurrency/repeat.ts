@@ -4,6 +4,9 @@ type Log = {
   over?(message: string): void;
 };
 
+/** Work of a timer; `idle` resolves when what a run has left in the background has ended. */
+export type Pass = (() => Promise<void>) & { readonly idle?: () => Promise<void> };
+
 /** Repeats the work until it is stopped: first after `firstMs`, then `everyMs` after each end. A fault is logged. */
 export function repeat(
   everyMs: number,

@@ -5,7 +5,7 @@ import { coalesced, eachOnce, latestOnly, throttled } from '../../src/concurrenc
 import { poll, pollUntil } from '../../src/concurrency/poll.ts';
 import { forEachAtMost } from '../../src/concurrency/pool.ts';
 import { repeat } from '../../src/concurrency/repeat.ts';
-import { unlessAborted, within } from '../../src/concurrency/timeout.ts';
+import { eachWithin, unlessAborted, within } from '../../src/concurrency/timeout.ts';
 import { standingTime } from '../support/time.ts';
 
 t.test('calls during a run share the next one', async (t) => {
@@ -61,6 +61,31 @@ t.test('work is limited to its time', async (t) => {
   t.equal(await outcome, 'late');
   slow.reject(new Error('too late to matter'));
   await turn();
+});
+
+t.test('slow work goes on in the background until it ends', async (t) => {
+  const time = standingTime(t);
+  const begun: string[] = [];
+  const slow = Promise.withResolvers<void>();
+  const work = eachWithin(10, String, async (item: string) => {
+    begun.push(item);
+    if (item === 'slow') await slow.promise;
+  });
+  const first = work('slow');
+  time.pass(10);
+  await first;
+  await Promise.all([work('slow'), work('fast')]);
+  t.same(begun, ['slow', 'fast'], 'its item is skipped meanwhile');
+  let isIdle = false;
+  const idle = work.idle().then(() => {
+    isIdle = true;
+  });
+  await turn();
+  t.notOk(isIdle);
+  slow.reject(new Error('too late to matter'));
+  await idle;
+  await work('slow').catch(() => {});
+  t.same(begun, ['slow', 'fast', 'slow']);
 });
 
 t.test('a check repeats until it succeeds or times out', async (t) => {

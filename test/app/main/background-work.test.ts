@@ -10,6 +10,7 @@ import {
 import { EventFeed } from '../../../src/app/events/event-feed.ts';
 import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
+import { repeatPass } from '../../../src/app/main/process/background-work.ts';
 import { retryWithBackoff } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { sparingLog } from '../../../src/app/main/process/sparing-log.ts';
@@ -117,6 +118,49 @@ t.test('a hanging stop delays the others only up to its limit', async (t) => {
   await opened.run();
   t.ok(last);
   t.equal(passes, 1);
+});
+
+/** A pass that has run once and left work behind, and its end. */
+async function aPassWithWorkLeft(idle: () => Promise<void>) {
+  const begun = Promise.withResolvers<void>();
+  const stop = repeatPass(
+    3_600_000,
+    Object.assign(async () => begun.resolve(), { idle }),
+    log,
+    0,
+  );
+  const ended = { now: false };
+  return {
+    begun: begun.promise,
+    ended,
+    stop: async () => {
+      await stop();
+      ended.now = true;
+    },
+  };
+}
+
+t.test('the end of a pass waits for the work that it has left in the background', async (t) => {
+  const left = Promise.withResolvers<void>();
+  const { begun, ended, stop } = await aPassWithWorkLeft(() => left.promise);
+  await begun;
+  const stopped = stop();
+  await turns();
+  t.notOk(ended.now);
+  left.resolve();
+  await stopped;
+});
+
+t.test('the end of a pass does not wait long for work that never ends', async (t) => {
+  const time = standingTime(t);
+  const { begun, ended, stop } = await aPassWithWorkLeft(() => new Promise(() => {}));
+  time.pass(100);
+  await begun;
+  const stopped = stop();
+  await turns();
+  t.notOk(ended.now);
+  time.pass(2_000);
+  await stopped;
 });
 
 t.test('history is removed in parts, and a failing kind stops no other', async (t) => {

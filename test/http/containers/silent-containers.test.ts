@@ -13,7 +13,8 @@ async function aSilentScene(adas: object) {
   const runtime = memoryRuntime();
   const silent = new Set<string>();
   const volumes = new Set<string>();
-  const never = new Promise<never>(() => {});
+  const { promise: never, reject } = Promise.withResolvers<never>();
+  never.catch(() => {});
   const { usedBytes } = runtime;
   runtime.usedBytes = (volume, reader) => (volumes.has(volume) ? never : usedBytes(volume, reader));
   const figures = { at: new Date(), cpuMillicores: 0, memoryBytes: 1, pids: 1, memoryKills: 0 };
@@ -33,7 +34,8 @@ async function aSilentScene(adas: object) {
     silent.add(id);
     volumes.add(volume.name);
   }
-  return { service, runtime, eve, ada, box, ofEve };
+  const endShells = (): void => reject(new Error('the shells have ended'));
+  return { service, runtime, eve, ada, box, ofEve, endShells };
 }
 
 const MIB = 1_048_576;
@@ -101,4 +103,22 @@ t.test('containers that never answer do not delay the search for a fast writer',
   free(8_900);
   t.ok(await endsInTime(standingTime(t), service.watchSpace, 30));
   t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { status: 'stopped' });
+});
+
+t.test('a pass is idle once the shells that it has left behind have ended', async (t) => {
+  const { service, eve, ofEve, endShells } = await aSilentScene({});
+  await eve('GET', `/api/figures?ids=${ofEve.map(({ db_id }) => db_id).join(',')}`);
+  const passes = [service.measureDisks, service.sampleFigures, service.endContainers];
+  const busy = new Set(passes);
+  const time = standingTime(t);
+  service.clock.advance(60_000);
+  for (const pass of passes) {
+    await endsInTime(time, pass);
+    void pass.idle?.().then(() => busy.delete(pass));
+  }
+  await turn();
+  t.equal(busy.size, passes.length);
+  endShells();
+  await Promise.all(passes.map(({ idle }) => idle?.()));
+  t.equal(busy.size, 0);
 });

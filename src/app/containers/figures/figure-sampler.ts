@@ -53,6 +53,11 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
 
   const measureInTime = eachWithin(LATE_MS, (dbId: string) => dbId, measure);
 
+  async function sample(): Promise<void> {
+    for (const [dbId, one] of followed.entries()) if (isStale(one)) followed.delete(dbId);
+    await forEachAtMost(AT_A_TIME, [...followed.keys()], measureInTime);
+  }
+
   return {
     /** The figures of a running container, null before the first measurement; it is measured from now on. */
     follow(dbId: string, handle: RuntimeHandle): Figures | null {
@@ -64,9 +69,6 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
     /** Measures these followed containers once, now. */
     measureNow: (dbIds: readonly string[]): Promise<void> => forEachAtMost(AT_A_TIME, dbIds, measureInTime),
     /** Measures all followed containers; for a timer. */
-    async sample(): Promise<void> {
-      for (const [dbId, one] of followed.entries()) if (isStale(one)) followed.delete(dbId);
-      await forEachAtMost(AT_A_TIME, [...followed.keys()], measureInTime);
-    },
+    sample: Object.assign(sample, { idle: measureInTime.idle }),
   };
 }

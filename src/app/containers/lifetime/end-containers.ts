@@ -1,4 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import { BUSY_MILLICORES } from '../../../domain/containers/lifetime/activity.ts';
 import { endReason, warningWords } from '../../../domain/containers/lifetime/explain-lifetime.ts';
@@ -37,7 +38,7 @@ export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations
  * Warns about containers that end soon, and stops or deletes those whose time has come. Each process does this; the
  * row's lock and the operation let one of them act. Repeats what a killed process left.
  */
-export function endContainers(deps: EndingDeps): () => Promise<void> {
+export function endContainers(deps: EndingDeps): Pass {
   const actInTime = eachWithin(
     LATE_MS,
     ({ container }: LivingContainer) => container.dbId,
@@ -47,10 +48,11 @@ export function endContainers(deps: EndingDeps): () => Promise<void> {
         if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err, dbId }, 'could not end a container');
       }),
   );
-  return async () => {
+  const pass = async (): Promise<void> => {
     const due = await deps.storage.repositories.lifetimes.listEnding(AHEAD_SECONDS);
     await forEachAtMost(AT_A_TIME, due, actInTime);
   };
+  return Object.assign(pass, { idle: actInTime.idle });
 }
 
 const stepOf = ({ container, warned, now }: LivingContainer): LifetimeStep =>

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
@@ -27,7 +28,7 @@ const MAX_FAILED = 1_000;
  * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
  * nothing while the engine is silent.
  */
-export function watchDiskUsage(deps: UpkeepDeps): () => Promise<void> {
+export function watchDiskUsage(deps: UpkeepDeps): Pass {
   const note = failedMeasurements(deps);
   const measureInTime = eachWithin(
     LATE_MS,
@@ -45,7 +46,7 @@ export function watchDiskUsage(deps: UpkeepDeps): () => Promise<void> {
     await forEachAtMost(AT_A_TIME, due, measureInTime);
     return due.length;
   };
-  return async () => {
+  const pass = async (): Promise<void> => {
     const answers = await deps.runtime.ping().then(
       () => true,
       () => false,
@@ -56,6 +57,7 @@ export function watchDiskUsage(deps: UpkeepDeps): () => Promise<void> {
     do claimed = await measureDue();
     while (claimed === CLAIMED_AT_ONCE && performance.now() < untilMs);
   };
+  return Object.assign(pass, { idle: measureInTime.idle });
 }
 
 type Note = (row: Container, use: Use) => void;

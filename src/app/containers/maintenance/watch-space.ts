@@ -1,4 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Pass } from '../../../concurrency/repeat.ts';
 import { type EachWithin, eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
@@ -27,7 +28,7 @@ const MIB = 1_048_576;
  * of the floor, containers are measured at once. Those above their allowance are stopped, else the one that has written
  * most since its last measurement: its own writes count, not what its image or volume had before.
  */
-export function watchSpace(deps: ContainerDeps): () => Promise<void> {
+export function watchSpace(deps: ContainerDeps): Pass {
   /** The most free space of each file system since the last search. */
   let seen: readonly HostSpace[] = [];
   const measureInTime = eachWithin(
@@ -35,7 +36,7 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
     ({ row }: Wanted) => row.dbId,
     (wanted) => measureInto(deps, wanted),
   );
-  return async () => {
+  const pass = async (): Promise<void> => {
     const now = await deps.runtime.hostSpace().catch(() => []);
     // They come in one order; when others can be read than before, none is known.
     const isSame = seen.length === now.length && seen.every(({ path }, at) => path === now[at]?.path);
@@ -50,6 +51,7 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
     });
     seen = await deps.runtime.hostSpace().catch(() => []);
   };
+  return Object.assign(pass, { idle: measureInTime.idle });
 }
 
 /** A container to measure, and where its measurement goes. */

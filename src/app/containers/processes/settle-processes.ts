@@ -1,4 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
@@ -52,14 +53,14 @@ async function settledOne(
  * Notices what has ended, and forgets what is no longer shown; for a timer. Owners do not wait for each other: a
  * container's own shell lists its processes, and may never answer.
  */
-export function settleAll(deps: ProcessDeps): () => Promise<void> {
+export function settleAll(deps: ProcessDeps): Pass {
   const store = storeOutputs(deps);
   const settleInTime = eachWithin(
     LATE_MS,
     (dbId: string) => dbId,
     (dbId) => settleContainer(deps, dbId),
   );
-  return async () => {
+  const pass = async (): Promise<void> => {
     const { processes } = deps.storage.repositories;
     const ofOwners = Map.groupBy(await processes.busyContainers(), ({ ownerId }) => ownerId);
     await forEachAtMost(OWNERS_AT_A_TIME, [...ofOwners.values()], async (containers) => {
@@ -68,6 +69,7 @@ export function settleAll(deps: ProcessDeps): () => Promise<void> {
     await store();
     await processes.forget();
   };
+  return Object.assign(pass, { idle: settleInTime.idle });
 }
 
 async function settleContainer(deps: ProcessDeps, dbId: string): Promise<void> {

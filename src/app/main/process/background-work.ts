@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { repeat } from '../../../concurrency/repeat.ts';
+import { type Pass, repeat } from '../../../concurrency/repeat.ts';
+import { within } from '../../../concurrency/timeout.ts';
 import { RECORDED_EVERY_SECONDS } from '../../../domain/containers/lifetime/activity.ts';
 import type { Service } from '../service.ts';
 import { sparingLog } from './sparing-log.ts';
@@ -29,10 +30,21 @@ const WRITE_EVERY_MS = 1_000;
 /** How late an outage is noticed, and how exactly its length is known. */
 const HEALTH_EVERY_MS = 5_000;
 
+/** A stop does not wait longer for a container that does not answer. */
+const LEFT_MS = 1_500;
+
+/** Repeats a pass; its end also waits for the work that the pass has left in the background. */
+export function repeatPass(ms: number, pass: Pass, log: FastifyBaseLogger, firstMs?: number) {
+  const stop = repeat(ms, pass, sparingLog(log), firstMs);
+  return async (): Promise<void> => {
+    await stop();
+    await within(LEFT_MS, pass.idle?.() ?? Promise.resolve(), undefined);
+  };
+}
+
 /** Starts the recurring work; returns the end of each. */
 export function inBackground(service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] {
-  const every = (ms: number, work: () => Promise<void>, firstMs?: number) =>
-    repeat(ms, work, sparingLog(log), firstMs);
+  const every = (ms: number, pass: Pass, firstMs?: number) => repeatPass(ms, pass, log, firstMs);
   return [
     every(ROLES_EVERY_MS, service.roleSetups.keep),
     every(SHARED_EVERY_MS, service.collaborations.keep),
