@@ -19,14 +19,20 @@ export const settingsService = ({ repositories, inTransaction }: Storage, bus: B
       const words = `must be one of ${tiers.map(({ name }) => name).join(', ')}`;
       return refuse({ code: 'validation_failed', fields: { oidcTier: words } });
     }
-    if (Object.keys(changes).length === 0) return ok(await repositories.settings.read());
-    const changed = await inTransaction(async (tx) => {
-      const settings = await tx.settings.change(changes);
-      const details = JSON.stringify(changes);
+    const { settings, isChanged } = await inTransaction(async (tx) => {
+      const present = await tx.settings.read();
+      const different = differing(changes, present);
+      if (Object.keys(different).length === 0) return { settings: present, isChanged: false };
+      const details = JSON.stringify(different);
       await tx.audit.append({ userId: caller.user.id, action: 'settings_updated', ...origin, details });
-      return settings;
+      return { settings: await tx.settings.change(different), isChanged: true };
     });
-    publishAllCredentialsChanged(bus);
-    return ok(changed);
+    if (isChanged) publishAllCredentialsChanged(bus);
+    return ok(settings);
   },
 });
+
+const differing = (changes: Partial<Settings>, present: Settings): Partial<Settings> =>
+  Object.fromEntries(
+    Object.entries(changes).filter(([key, value]) => present[key as keyof Settings] !== value),
+  );

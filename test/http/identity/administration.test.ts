@@ -95,8 +95,12 @@ t.test('administrators read and change the settings', async (t) => {
   t.match(before, { session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
   const changed = await call('PATCH', SETTINGS, { session_idle_minutes: 30 });
   t.same(changed.json(), { ...before, session_idle_minutes: 30 });
-  t.same((await call('PATCH', SETTINGS, {})).json(), changed.json());
+  for (const body of [{}, { session_idle_minutes: 30 }, { session_idle_minutes: 30, retention_days: 7 }])
+    t.same((await call('PATCH', SETTINGS, body)).json(), changed.json());
   t.equal(auditOf(service, 'settings_updated').length, 1, 'a change of nothing is not on record');
+  await call('PATCH', SETTINGS, { session_idle_minutes: 30, retention_days: 6 });
+  t.match(auditOf(service, 'settings_updated')[1], { details: '{"retentionDays":6}' });
+  await call('PATCH', SETTINGS, { retention_days: 7 });
   for (const body of [
     { session_idle_minutes: 29 },
     { session_idle_minutes: 1441 },
