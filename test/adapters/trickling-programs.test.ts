@@ -108,8 +108,10 @@ t.test('a measurement whose connection breaks is a fault', async (t) => {
   await t.rejects(diskBytes(broken, 'one'), { message: 'connection reset' });
 });
 
-/** An engine with a container of which one path has changed, and whose programs print a byte every second. */
-async function aTricklingEngine(t: Test) {
+const CHANGES = '[{"Path":"/opt/tool","Kind":1},{"Path":"/opt/more","Kind":1}]';
+
+/** An engine with a container of which two paths have changed, and whose programs print a byte every second. */
+async function aTricklingEngine(t: Test, first: string) {
   const begun = Promise.withResolvers<void>();
   const sockets: Socket[] = [];
   const server = createServer((request, response) => {
@@ -117,7 +119,7 @@ async function aTricklingEngine(t: Test) {
     response.setHeader('content-type', 'application/json');
     const path = request.url ?? '';
     if (path.endsWith('/_ping')) response.end('OK');
-    else if (path.includes('/changes')) response.end('[{"Path":"/opt/tool","Kind":1}]');
+    else if (path.includes('/changes')) response.end(CHANGES);
     else if (path.includes('/containers/one/json')) response.end('{"State":{"Running":true}}');
     else if (path.endsWith('/json')) response.end('{"Running":true}');
     else response.writeHead(201).end('{"Id":"two"}');
@@ -126,6 +128,7 @@ async function aTricklingEngine(t: Test) {
     sockets.push(socket);
     socket.on('error', () => {});
     socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+    if (first !== '') socket.write(frame(1, first));
     const timer = setInterval(() => socket.write(frame(1, '1')), 1_000);
     socket.on('close', () => clearInterval(timer));
     begun.resolve();
@@ -136,9 +139,10 @@ async function aTricklingEngine(t: Test) {
   return { calls: engineCalls(await dockerOf(t, server)), begun: begun.promise };
 }
 
-t.test('the changes of a container are listed without sizes that never come', async (t) => {
+/** The changes of its container, as they are listed in the end. */
+async function changesIn(t: Test, first: string): Promise<unknown> {
   const time = standingTime(t);
-  const { calls, begun } = await aTricklingEngine(t);
+  const { calls, begun } = await aTricklingEngine(t, first);
   let changes: unknown = null;
   const listing = layerChanges(calls, 'one').then((listed) => {
     changes = listed;
@@ -149,5 +153,21 @@ t.test('the changes of a container are listed without sizes that never come', as
     return changes !== null;
   });
   await listing;
-  t.match(changes, { complete: true, paths: [{ path: '/opt/tool', kind: 'added', sizeBytes: null }] });
+  return changes;
+}
+
+t.test('the changes of a container are listed without sizes that never come', async (t) => {
+  const paths = [
+    { path: '/opt/tool', kind: 'added', sizeBytes: null },
+    { path: '/opt/more', kind: 'added', sizeBytes: null },
+  ];
+  t.match(await changesIn(t, ''), { complete: false, paths });
+});
+
+t.test('the changes of a container are listed with the sizes that came in time', async (t) => {
+  const paths = [
+    { path: '/opt/tool', kind: 'added', sizeBytes: 4_096 },
+    { path: '/opt/more', kind: 'added', sizeBytes: null },
+  ];
+  t.match(await changesIn(t, '81a4 8 /opt/tool//\n'), { complete: false, paths });
 });

@@ -21,7 +21,7 @@ import { engineStream } from '../exec/engine-stream.ts';
 const MAX_LISTED = 50_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_PACKAGES = 2000;
-/** For each of the container's own answers; without one the list has no sizes, or no packages. */
+/** For each of the container's own answers. */
 const ANSWER_SECONDS = 20;
 const FOLDER_BITS = 0o040000;
 const KIND_BITS = 0o170000;
@@ -39,14 +39,24 @@ export async function layerChanges(calls: EngineCalls, id: string): Promise<Laye
     return { paths: [], complete: true, layerBytes, debian: isRunning ? [] : null };
   const list = await changeList(calls, id);
   if (!isRunning) return { ...list, layerBytes, debian: null };
-  const sizes = await measured(calls, id, list.paths).catch(() => new Map<string, Size>());
-  const paths = list.paths.map((each) => ({ ...each, ...sizes.get(each.path) }));
+  const measurement = await measured(calls, id, list.paths).catch(() => UNMEASURABLE);
+  const paths = list.paths.map((each) => ({ ...each, ...measurement.sizes.get(each.path) }));
+  const complete = list.complete && measurement.complete;
   const names = [...debianNames(list.paths).keys()].slice(0, MAX_PACKAGES);
   const debian = await packages(calls, id, names).catch(() => null);
-  return { ...list, paths, layerBytes, debian };
+  return { paths, complete, layerBytes, debian };
 }
 
 type Size = Pick<PathChange, 'sizeBytes' | 'isFolder'>;
+
+type Measurement = {
+  readonly sizes: ReadonlyMap<string, Size>;
+  /** False when it ended before its last path. */
+  readonly complete: boolean;
+};
+
+/** Of a container without a shell: no later request would know more. */
+const UNMEASURABLE: Measurement = { sizes: new Map(), complete: true };
 
 type Sized = Docker.ContainerInspectInfo & {
   readonly SizeRw?: number;
@@ -137,27 +147,32 @@ function parsed(text: string): readonly PathChange[] {
   }));
 }
 
+/** The sizes of the changed paths: what has come when the container takes too long. */
 async function measured(
   calls: EngineCalls,
   id: string,
   changes: readonly PathChange[],
-): Promise<ReadonlyMap<string, Size>> {
+): Promise<Measurement> {
   const there = changes.filter(({ kind }) => kind !== 'removed');
   const run = await startScript(dockerPrograms(calls), id, { script: MEASURE, args: [], stdin: true });
+  const sizes = new Map<string, Size>();
   try {
     const feeding = run.feed(
       Readable.from(there.map(({ path }) => Buffer.from(`${path}\0`))),
       MAX_OUTPUT_BYTES,
     );
     feeding.catch(() => {});
-    return await inTime(sizesIn(run.rest()), ANSWER_SECONDS, run.end);
+    const complete = await inTime(readSizes(run.rest(), sizes), ANSWER_SECONDS, run.end);
+    return { sizes, complete };
+  } catch {
+    return { sizes: new Map(sizes), complete: false };
   } finally {
     await run.end();
   }
 }
 
-async function sizesIn(output: AsyncIterable<Buffer>): Promise<ReadonlyMap<string, Size>> {
-  const sizes = new Map<string, Size>();
+/** Adds what comes to `sizes`; false when there is more than may be read. */
+async function readSizes(output: AsyncIterable<Buffer>, sizes: Map<string, Size>): Promise<boolean> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let left = MAX_OUTPUT_BYTES;
@@ -166,9 +181,9 @@ async function sizesIn(output: AsyncIterable<Buffer>): Promise<ReadonlyMap<strin
     rest = records.pop() ?? '';
     for (const [path, size] of records.flatMap(sizeOf)) sizes.set(path, size);
     left -= chunk.length;
-    if (left < 0) break;
+    if (left < 0) return false;
   }
-  return sizes;
+  return true;
 }
 
 function sizeOf(record: string): [string, Size][] {

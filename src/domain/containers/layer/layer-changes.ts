@@ -19,7 +19,7 @@ export type DebianPackage = {
 /** The engine's view of a container's layer. */
 export type LayerChanges = {
   readonly paths: readonly PathChange[];
-  /** False when paths were left unread. */
+  /** False when paths were left unread or unmeasured. */
   readonly complete: boolean;
   readonly layerBytes: number | null;
   /** The packages that `debianNames` finds in the paths; null when the container could not be asked. */
