@@ -31,8 +31,10 @@ export class Process {
   readonly #line: ProcessLine;
   readonly #path: string;
   #info: Schemas['Process'];
-  /** How much input was sent; null when another client may have sent some. */
+  /** The offset of the next input; null when another client may have sent some. */
   #sent: number | null;
+  /** Input that the process may not have, oldest first: the first one may have been taken. */
+  #waiting: Input[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(line: ProcessLine, path: string, info: Schemas['Process'], isNew: boolean) {
@@ -83,19 +85,21 @@ export class Process {
 
   /**
    * Sends input. Each byte is taken once, also when a connection breaks: a repeat has the offset of the first try.
-   * Calls are sent one after the other.
+   * Calls are sent one after the other. When it throws, the process may have the input or not, and the next call sends
+   * what is missing first: do not write it again. `process_ended`, `process_input_closed` and other refusals that
+   * waiting does not change drop it.
    */
   write(data: string | Uint8Array<ArrayBuffer>): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-    return this.#inTurn(async () => {
-      for (let at = 0; at < bytes.length; at += MAX_INPUT_BYTES)
-        await this.#send(bytes.slice(at, at + MAX_INPUT_BYTES), false);
-    });
+    const pieces: Input[] = [];
+    for (let at = 0; at < bytes.length; at += MAX_INPUT_BYTES)
+      pieces.push({ data: bytes.slice(at, at + MAX_INPUT_BYTES), isLast: false });
+    return this.#inTurn(() => this.#sendAll(pieces));
   }
 
   /** Ends the input: the program reads its end. */
   closeInput(): Promise<void> {
-    return this.#inTurn(() => this.#send(new Uint8Array(), true));
+    return this.#inTurn(() => this.#sendAll([{ data: new Uint8Array(), isLast: true }]));
   }
 
   /** Signals it and everything that it started. */
@@ -135,7 +139,15 @@ export class Process {
     return turn;
   }
 
-  async #send(data: Uint8Array<ArrayBuffer>, isLast: boolean): Promise<void> {
+  async #sendAll(pieces: readonly Input[]): Promise<void> {
+    this.#waiting.push(...pieces);
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      await this.#send(next);
+      this.#waiting.shift();
+    }
+  }
+
+  async #send({ data, isLast }: Input): Promise<void> {
     this.#sent ??= await this.#taken();
     const query = `offset=${this.#sent}${isLast ? '&eof=true' : ''}`;
     const headers = { 'content-type': 'application/octet-stream' };
@@ -148,8 +160,11 @@ export class Process {
         return;
       } catch (failure) {
         if (attempt >= INPUT_RETRIES || !isRepeatable(failure)) {
-          // The process may have taken it: from its offset, the next write would pass for a repeat.
-          this.#sent = null;
+          // Otherwise it stays, with its offset: the service would take other input there for a repeat.
+          if (isFinal(failure)) {
+            this.#waiting = [];
+            this.#sent = null;
+          }
           throw failure;
         }
         await new Promise((resolve) => setTimeout(resolve, 200 * 2 ** Math.min(attempt, 4)));
@@ -171,6 +186,15 @@ export class Process {
     }
   }
 }
+
+/** A piece of input; `isLast`: the end follows it. */
+type Input = { readonly data: Uint8Array<ArrayBuffer>; readonly isLast: boolean };
+
+/** The process takes no such input, however often it is sent. */
+const isFinal = (failure: unknown): boolean =>
+  failure instanceof BerthError &&
+  (failure.status === 404 || failure.status === 409) &&
+  failure.code !== 'process_input_full';
 
 /** No answer, a service that restarts, or a program that does not read yet. */
 const isRepeatable = (failure: unknown): boolean =>
