@@ -125,10 +125,35 @@ t.test('a clock that jumps by an hour ends no connection', async (t) => {
   mock.timers.enable({ apis: ['setInterval', 'Date'] });
   t.teardown(() => mock.timers.reset());
   const { service } = await connectedAgent(t);
+  let nowMs = performance.now();
+  const monotonic = mock.method(performance, 'now', () => nowMs);
+  t.teardown(() => monotonic.mock.restore());
   mock.timers.setTime(Date.now() + 3_600_000);
   mock.timers.tick(1_000);
   await service.open({ type: 'shells' }).over();
+  for (let seconds = 0; seconds < 10; seconds += 1) {
+    nowMs += 1_000;
+    mock.timers.tick(1_000);
+  }
+  await service.open({ type: 'shells' }).over();
   t.equal(service.greetings.length, 1);
+});
+
+t.test('a line that does not answer after a sleep is given up within seconds', async (t) => {
+  mock.timers.enable({ apis: ['setInterval', 'Date'] });
+  t.teardown(() => mock.timers.reset());
+  const { service, said } = await connectedAgent(t);
+  await service.open({ type: 'shells' }).over();
+  let nowMs = performance.now();
+  const monotonic = mock.method(performance, 'now', () => nowMs);
+  t.teardown(() => monotonic.mock.restore());
+  service.fallSilent();
+  mock.timers.setTime(Date.now() + 3_600_000);
+  for (let seconds = 0; seconds < 10; seconds += 1) {
+    mock.timers.tick(1_000);
+    nowMs += 1_000;
+  }
+  await waitFor(() => said.some((line) => line.includes('since the clock jumped forward')));
 });
 
 t.test('shells end with the agent, which says so', async (t) => {

@@ -2,6 +2,7 @@ import { PING_EVERY_MS, SILENT_LINE_MS } from '../../protocol/agent/index.ts';
 import type { ConnectionEnd } from './next-try.ts';
 import type { ServiceSession } from './service-session.ts';
 import { type OpenSocket, openSocket, type SocketOptions } from './socket-line.ts';
+import { watchSilence } from './watch-silence.ts';
 
 /** Little that has arrived is acknowledged after this. */
 const ACKNOWLEDGE_MS = 50;
@@ -29,19 +30,19 @@ export async function connection(options: ConnectionOptions): Promise<Connection
 const served = ({ socket, line }: OpenSocket, { session, connected, signal }: ConnectionOptions) =>
   new Promise<ConnectionEnd>((resolve) => {
     let isWelcome = false;
-    let lastHeard = performance.now();
     let acknowledge: NodeJS.Timeout | null = null;
     const pings = setInterval(() => session.ping(), PING_EVERY_MS);
-    const watch = setInterval(() => {
-      const silentMs = performance.now() - lastHeard;
-      if (silentMs > (isWelcome ? SILENT_LINE_MS : WELCOME_MS)) {
-        finish({ kind: 'broken', words: `nothing was heard for ${Math.round(silentMs / 1_000)} s` });
+    const silence = watchSilence({
+      limitMs: () => (isWelcome ? SILENT_LINE_MS : WELCOME_MS),
+      ping: () => session.ping(),
+      isSilent: (words) => {
+        finish({ kind: 'broken', words });
         socket.terminate();
-      }
-    }, 1_000);
+      },
+    });
     const finish = (end: ConnectionEnd): void => {
       clearInterval(pings);
-      clearInterval(watch);
+      silence.stop();
       if (acknowledge !== null) clearTimeout(acknowledge);
       socket.removeAllListeners('message');
       signal.removeEventListener('abort', stop);
@@ -58,7 +59,7 @@ const served = ({ socket, line }: OpenSocket, { session, connected, signal }: Co
       else finish(answer);
     };
     socket.on('message', (data: Buffer) => {
-      lastHeard = performance.now();
+      silence.heard();
       if (!isWelcome) {
         first(data);
         return;

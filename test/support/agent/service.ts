@@ -47,6 +47,8 @@ export type TestService = {
   readonly close: (reason: CloseReason) => void;
   /** The line breaks without a word. */
   readonly drop: () => void;
+  /** The line stays open, and nothing on it is read. */
+  readonly fallSilent: () => void;
   /** Loses the session, as a restarted service does. */
   readonly forget: () => void;
   /** Closes the next lines instead of a welcome; null welcomes them. */
@@ -154,6 +156,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
       socket?.close();
     },
     drop: () => socket?.terminate(),
+    fallSilent: () => socket?.pause(),
     forget: () => {
       current?.peer.end();
       current = null;
