@@ -79,7 +79,7 @@ export const writeFile =
     if (!path.ok) return path;
     const { container, handle } = found.value;
     const maxBytes = isAgent(container) ? Number.MAX_SAFE_INTEGER : container.resources.diskMb * MIB;
-    // Before the change, which a killed process cannot record.
+    // A killed process could not record it afterwards. Further acts of the minute share one later record.
     await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     const used = await deps.uses.begin(container, 'file');
     const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes, mayReplace));
