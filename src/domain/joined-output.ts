@@ -1,7 +1,7 @@
 /** A read of this size tells the reader that more is waiting, as one from a socket does. */
 const BLOCK_BYTES = 65_536;
 const LEAST_GROWN_BYTES = 64;
-/** Each takes some hundred bytes besides its content, and a turn of its reader. */
+/** Each run costs a few hundred bytes of overhead and one read. */
 const MAX_RUNS = 1_024;
 
 type Run<S> = { readonly stream: S; block: Buffer; length: number };

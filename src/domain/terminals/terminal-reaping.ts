@@ -77,7 +77,7 @@ export function isSearchedBy(
   return (Number.parseInt(dbId.slice(0, 8), 16) + turn) % runIds.length === runIds.indexOf(runId);
 }
 
-/** No container has as many terminals: a longer list is a program's invention. */
+/** No container has as many terminals: a longer list is forged. */
 const MOST_BELIEVED = 1_000;
 
 /** Those with a lease first: the caller may end only the first ones. */

@@ -13,7 +13,7 @@ export class MessageLog {
     return this.#bytes;
   }
 
-  /** Only what lets the other side go on is added before an acknowledgement. */
+  /** While full, only credit and resets are added. */
   get isFull(): boolean {
     return this.#bytes >= UNACKNOWLEDGED_BYTES;
   }

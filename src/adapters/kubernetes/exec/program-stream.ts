@@ -15,7 +15,7 @@ const PING_MS = 25_000;
 const MAX_MESSAGE_BYTES = 65_536;
 /** For what is still on its way when a program has ended, and for the server to close the connection. */
 const LINGER_MS = 10_000;
-/** That wait for a reader, with the connection paused. */
+/** At this many unread bytes the connection is paused. */
 const MAX_WAITING_BYTES = 131_072;
 
 type Form = ProgramRequest['form'];
@@ -42,7 +42,7 @@ export class ProgramStream extends Duplex {
   readonly #start: StreamOptions['start'];
   readonly #reported = Promise.withResolvers<FirstProcess | null>();
   readonly #ping: NodeJS.Timeout;
-  /** null after it. */
+  /** null once it was found. */
   #report: StartReport | null;
   /** The end of stderr that may be the beginning of the word about input. */
   #pending: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { CappedOutput } from '../../../domain/capped-output.ts';
 
-/** Longer than its echoed start. */
+/** More than a terminal echoes of the start command. */
 const MAX_BYTES = 4 * 1_048_576;
 
 /** The first process of a program, as the report of its start has it. */

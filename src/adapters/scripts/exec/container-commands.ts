@@ -25,7 +25,7 @@ const COMMAND_NOT_FOUND = 127;
 /** A program begins at most this long after the engine confirms its command. */
 const BEGINS_WITHIN_MS = 5_000;
 const RETRY_EVERY_MS = 300;
-/** In the environment of a terminal's program. */
+/** Set only for a terminal's program, not for the shell that starts it. */
 const BEGUN = 'BERTH_BEGUN';
 
 /** Streamed commands in containers of one engine. */
@@ -110,7 +110,7 @@ function controls(act: {
 
 /**
  * The size is set before the program starts, unless a resize came first: engines older than 23 take none at the start.
- * Only the program has the mark of its begin, so that a signal does not end the shell in its place.
+ * Only the program has this variable: a signal that comes early must not end the shell that starts it.
  */
 const sized = (
   command: readonly string[],

@@ -6,7 +6,7 @@ import type { InstallationRepository } from '../../../ports/installation-reposit
 /** The Swarm of an installation, the same for all its processes. */
 export type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'recordSwarm'>;
 
-/** Throws when the containers are in a Swarm: another kind of engine lacks them. */
+/** Throws when the containers are in a Swarm: no other engine has them. */
 export async function requireNoSwarm(installation: SwarmRecord): Promise<void> {
   const id = await installation.swarmId();
   if (id !== null)

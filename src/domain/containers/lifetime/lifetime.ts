@@ -52,7 +52,7 @@ export const NO_LIFETIME: Lifetime = {
   activeAt: null,
 };
 
-/** Whether the request leaves the lifetime as it is. An end that is counted from now is another one each time. */
+/** Whether the request leaves the lifetime as it is. A TTL counts from now, so it always changes the end. */
 export const changesNothing = (
   { ttlSeconds, idleSeconds, onIdle, keepSeconds }: LifetimeRequest,
   present: Lifetime,

@@ -19,7 +19,7 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
 const lifetimeChanges = (db: Db): Pick<LifetimeRepository, 'change' | 'limitToTier'> => ({
   async change(dbId, change) {
     const columns = toUpdate(change);
-    // An update of no column is no SQL.
+    // SQL has no UPDATE without columns.
     if (Object.keys(columns).length === 0)
       return await containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer));
     return await db
