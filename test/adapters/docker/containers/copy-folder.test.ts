@@ -8,7 +8,7 @@ import { waitFor } from '../../../support/patience.ts';
 
 const MODULE = moduleAt('src/adapters/docker/volumes/copy-folder.ts');
 
-/** Volumes as an engine keeps them, and a `cp` that waits for the file `go`. */
+/** Volumes as an engine keeps them, a `cp` that waits for the file `go`, and a `sync` that fails unless `healthy`. */
 async function aScene(t: Test) {
   const folder = t.testdir({
     from: { _data: { file: 'new' } },
@@ -19,10 +19,14 @@ cd "$(dirname "$0")/.." && touch began
 until [ -e go ]; do sleep 0.05; done
 PATH=/usr/bin:/bin cp "$@" && touch ended
 `,
+      sync: `#!/bin/sh
+cd "$(dirname "$0")/.." && { [ -e to/berth-copied ] && echo marked || echo unmarked; } >> synced
+[ -e healthy ]
+`,
     },
   });
   const at = (...parts: string[]) => path.join(folder, ...parts);
-  await chmod(at('bin', 'cp'), 0o755);
+  for (const name of ['cp', 'sync']) await chmod(at('bin', name), 0o755);
   const [source, target] = [at('from', '_data'), at('to', '_data')];
   const code = `
 process.env.PATH = ${JSON.stringify(at('bin'))} + ':' + process.env.PATH;
@@ -33,6 +37,7 @@ await copyFolder(${JSON.stringify(source)}, ${JSON.stringify(target)});`;
 
 t.test('after a kill during a copy, another process neither disturbs nor repeats it', async (t) => {
   const { at, source, target, slowly } = await aScene(t);
+  await writeFile(at('healthy'), '');
   const killed = slowly();
   await waitFor(() => existsSync(at('began')));
   killed.process.kill('SIGKILL');
@@ -55,4 +60,17 @@ t.test('an incomplete copy is made again', async (t) => {
   await copyFolder(source, target);
   t.equal(await readFile(path.join(target, 'file'), 'utf8'), 'new');
   t.notOk(existsSync(path.join(target, 'folder')));
+});
+
+t.test('a copy counts as complete once its files are on the disk, and its mark too', async (t) => {
+  const { at, target, slowly } = await aScene(t);
+  await writeFile(at('go'), '');
+  const synced = async () => await readFile(at('synced'), 'utf8');
+  await slowly().ended;
+  t.equal(await synced(), 'unmarked\n');
+  t.notOk(existsSync(at('to', 'berth-copied')), 'not on a disk that fails');
+  await writeFile(at('healthy'), '');
+  await slowly().ended;
+  t.equal(await synced(), 'unmarked\nunmarked\nmarked\n');
+  t.equal(await readFile(path.join(target, 'file'), 'utf8'), 'new');
 });
