@@ -11,6 +11,7 @@ import { ok } from '../../../src/domain/result.ts';
 import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
 import { storedContainer, storedUser } from '../../support/database/stored.ts';
 import { aCaller } from '../../support/samples/samples.ts';
+import { standingTime } from '../../support/time.ts';
 import { valuesOf } from '../../support/values.ts';
 
 const log = pino({ level: 'silent' });
@@ -72,7 +73,17 @@ async function aScene() {
     return { isUsed: last?.lastAt.getTime() === clock.now().getTime(), closes, registered };
   };
   const recorded = () => storage.state.audit.map(({ action, details }) => [action, JSON.parse(details)]);
-  return { repositories, connect, left, recorded, feed, state: storage.state, dbId, closes: () => closes };
+  return {
+    storage,
+    repositories,
+    connect,
+    left,
+    recorded,
+    feed,
+    state: storage.state,
+    dbId,
+    closes: () => closes,
+  };
 }
 
 for (const [step, breakIt] of [
@@ -108,6 +119,36 @@ t.test('a connection that may have missed the end of its container is checked', 
   await loseEvents();
   t.equal(closes(), 1);
 });
+
+t.test(
+  'a connection ends when its container was given away meanwhile, however late that is known',
+  async (t) => {
+    const time = standingTime(t);
+    const { storage, repositories, connect, feed, state, dbId, closes, left } = await aScene();
+    const { containers, events } = repositories;
+    await containers.changeState(dbId, ['creating'], { state: 'running' });
+    await connect();
+    await events.append({ type: 'container_progress', dbId, ownerId: 'x', data: {} });
+    await feed.ready();
+    const heir = await storedUser(storage);
+    state.containers = state.containers.map((one) => ({ ...one, ownerId: heir.id }));
+    const { findAny } = containers;
+    Object.assign(containers, { findAny: fault });
+    Object.assign(state, { events: [], lastEvent: 0 });
+    await feed.ready();
+    const pass = async (ms: number) => {
+      time.pass(ms);
+      for (let n = 0; n < 20; n += 1) await turn();
+    };
+    await pass(0);
+    await pass(5_000);
+    t.equal(closes(), 0);
+    Object.assign(containers, { findAny });
+    await pass(10_000);
+    t.equal(closes(), 1);
+    await left();
+  },
+);
 
 t.test('an ended connection leaves nothing', async (t) => {
   const { connect, left } = await aScene();

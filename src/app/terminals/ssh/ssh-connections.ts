@@ -58,6 +58,10 @@ type Open = {
   readonly records: ReturnType<typeof sshRecords>;
 };
 
+/** The first interval between checks of a container while the database does not answer; later ones grow. */
+const FIRST_CHECK_MS = 5_000;
+const LONGEST_CHECK_MS = 60_000;
+
 /** This process's SSH connections. Each ends with its credential, and with its container's run. */
 export function sshConnections(deps: SshConnectionsDeps) {
   const open: Open = { deps, counts: countsByKey(), clients: new Map(), records: sshRecords(deps) };
@@ -88,7 +92,7 @@ async function connect(open: Open, client: SshClient): AsyncResult<SshConnection
   try {
     const { container, names } = await targetOf(repositories, client);
     if (container !== null) {
-      undo.push((await follow(open.deps, client, container)).end);
+      undo.push(await follow(open.deps, client, container));
       undo.push(await open.deps.uses.begin(container, 'ssh'));
     }
     await open.records.start(client, container);
@@ -168,32 +172,60 @@ async function targetOf(
   return { container: named ?? (byId?.ok ? byId.value : null), names: own.map(({ name }) => name).sort() };
 }
 
-/** Ends the connection when its container stops, restarts or is deleted, by whichever process. */
-async function follow(
-  { feed, repositories, log }: SshConnectionsDeps,
-  client: SshClient,
-  { dbId, runtimeId }: Container,
-) {
+/** Ends the connection when its container stops, restarts, is deleted or given away, by whichever process. */
+async function follow(deps: SshConnectionsDeps, client: SshClient, container: Container) {
+  const { feed } = deps;
   await feed.ready();
-  const check = async (): Promise<void> => {
-    const now = await repositories.containers.findAny(dbId);
-    if (now?.state !== 'running' || now.runtimeId !== runtimeId) client.close(CLOSE.containerStopped);
-  };
-  return feed.subscribe(
+  const checks = checksOf(deps, client, container);
+  const { end } = feed.subscribe(
     {
       userId: client.signedIn.caller.user.id,
-      reaches: (id) => id === dbId,
+      reaches: (id) => id === container.dbId,
       mayAdminister: () => false,
       send: (event) => {
         const reason = endOf(event);
         if (reason !== null) client.close(reason);
       },
-      resync: () =>
-        void check().catch((err: unknown) => log.warn({ err, dbId }, 'could not check a container')),
+      resync: () => void checks.begin(),
       close: client.close,
     },
     null,
   );
+  return () => {
+    checks.end();
+    end();
+  };
+}
+
+/** `begin` checks whether the client still has this run of its container, again and again until the database answers. */
+function checksOf(
+  { repositories, log }: SshConnectionsDeps,
+  client: SshClient,
+  { dbId, runtimeId }: Container,
+) {
+  let isOver = false;
+  let retry: NodeJS.Timeout | undefined;
+  const check = async (waitMs: number): Promise<void> => {
+    clearTimeout(retry);
+    try {
+      const now = await repositories.containers.findAny(dbId);
+      const isOwn = now?.ownerId === client.signedIn.caller.user.id;
+      if (!isOwn || now.state !== 'running' || now.runtimeId !== runtimeId)
+        client.close(CLOSE.containerStopped);
+    } catch (err) {
+      log.warn({ err, dbId }, 'could not check a container');
+      if (isOver) return;
+      clearTimeout(retry);
+      retry = setTimeout(() => void check(Math.min(2 * waitMs, LONGEST_CHECK_MS)), waitMs).unref();
+    }
+  };
+  return {
+    begin: (): Promise<void> => check(FIRST_CHECK_MS),
+    end(): void {
+      isOver = true;
+      clearTimeout(retry);
+    },
+  };
 }
 
 function endOf({ type, data }: StoredEvent): CloseReason | null {
