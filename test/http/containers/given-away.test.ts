@@ -3,17 +3,20 @@ import { fixedClock, memoryPorts, memoryStorage } from '../../../src/adapters/me
 import type { Storage } from '../../../src/ports/storage.ts';
 import { anAdmin, aPerson, aService, as, outcome, small, stateOf } from '../../support/service/service.ts';
 
-/** Ada's container, which an administrator gives to Bob between the check of a request and its first transaction. */
+/**
+ * Ada's container, and what happens between the check of a request and its first transaction: an administrator gives it
+ * to Bob, or the work of `during`.
+ */
 async function aScene() {
   const clock = fixedClock();
   const memory = memoryStorage(clock);
   const { containers } = memory.repositories;
-  let give: (() => Promise<unknown>) | null = null;
+  let meanwhile: (() => Promise<unknown>) | null = null;
   const storage: Storage = {
     ...memory,
     async inTransaction(work) {
-      const first = give;
-      give = null;
+      const first = meanwhile;
+      meanwhile = null;
       await first?.();
       return await memory.inTransaction(work);
     },
@@ -27,11 +30,13 @@ async function aScene() {
   const made = await call('POST', '/api/containers', { name: 'dev', role: 'test', ...small });
   const dbId: string = made.json().db_id;
   await service.roleSetups.idle();
-  const giveAwayDuring = async (request: () => ReturnType<typeof call>) => {
-    give = () => containers.transfer(dbId, ada.id, bob.id, 'dev');
+  const during = async (request: () => ReturnType<typeof call>, work: () => Promise<unknown>) => {
+    meanwhile = work;
     return await request();
   };
-  return { service, call, dbId, bob, giveAwayDuring };
+  const giveAwayDuring = (request: () => ReturnType<typeof call>) =>
+    during(request, () => containers.transfer(dbId, ada.id, bob.id, 'dev'));
+  return { service, call, dbId, bob, during, giveAwayDuring };
 }
 
 const CHANGES = [
@@ -56,3 +61,16 @@ for (const [method, path, body] of CHANGES)
     t.equal(stateOf(service).audit.length, before, 'nothing is on record');
     t.same(await service.ports.storage.repositories.processes.list(dbId), []);
   });
+
+t.test('a process starts in the container that was made meanwhile', async (t) => {
+  const { call, dbId, service, during } = await aScene();
+  const { containers, processes } = service.ports.storage.repositories;
+  const url = `/api/containers/${dbId}`;
+  const answer = await during(
+    () => call('POST', `${url}/processes`, { command: ['sleep', '60'] }),
+    () => call('PATCH', url, { name: 'dev', ...small, disk_mb: 1024 }),
+  );
+  t.match([answer.statusCode, answer.json().status], [201, 'running']);
+  const { runtimeId } = (await containers.findAny(dbId)) ?? {};
+  t.match(await processes.list(dbId), [{ runtimeId }]);
+});

@@ -14,7 +14,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
 import { orRollBack } from '../../transaction.ts';
-import { findOwnInEngine } from '../find-container.ts';
+import { findOwnInEngine, handleOf } from '../find-container.ts';
 import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
 import { type FoundRunning, findReachable, findRunningInEngine } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
@@ -38,17 +38,17 @@ export const startProcess =
     if (!found.ok) return found;
     const fields = processFaults(request, name);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const { container, handle } = found.value;
-    const { dbId } = container;
+    const { dbId } = found.value.container;
     const { command, takesInput, terminal } = request;
     const made = await orRollBack(deps.storage.inTransaction, async (tx) => {
       await tx.users.lock(caller.user.id);
       await tx.lifetimes.findForUpdate(dbId);
-      // It may have been given away or recreated before the lock.
+      // It may have been given away, stopped or recreated before the lock.
       const now = await findOwnInEngine(tx, dbId, caller);
       if (!now.ok) return now;
-      if (now.value.state !== 'running' || now.value.runtimeId !== handle.runtimeId)
-        return refuse({ code: 'container_not_running' });
+      const container = now.value;
+      const handle = handleOf(container);
+      if (container.state !== 'running' || handle === null) return refuse({ code: 'container_not_running' });
       const refusal = await refusalOf(tx, dbId, caller.user.id, name);
       if (refusal !== null) return refuse(refusal);
       const process = await tx.processes.insert({
@@ -64,11 +64,11 @@ export const startProcess =
       const details = processDetails(process, caller.credential);
       await tx.audit.append({ userId: caller.user.id, action: 'process_started', ...origin, details });
       await note(tx, process.id);
-      return ok(process);
+      return ok({ container, handle, process });
     });
     if (!made.ok) return made;
     await deps.storage.repositories.containers.touch(dbId);
-    return await act(deps, { container, handle, process: made.value }, request);
+    return await act(deps, made.value, request);
   };
 
 /** Continues a start whose service was killed; a process that has got further stays as it is. */
