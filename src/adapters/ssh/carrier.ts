@@ -16,7 +16,7 @@ export class Ending {
     this.#atEnd.clear();
   }
 
-  /** Calls `then` at the end, or now if that has come, unless the result is called before. */
+  /** Calls `then` when it ends, or at once if it has. The returned function cancels that. */
   whenOver(then: () => void): () => void {
     if (this.#isOver) then();
     else this.#atEnd.add(then);
@@ -51,7 +51,7 @@ export class Carrier {
     this.#ending.end();
   }
 
-  /** Calls `end` when it closes, unless the result is called before. */
+  /** Calls `end` when it closes, or at once if it has. The returned function cancels that. */
   atEnd(end: () => void): () => void {
     return this.#ending.whenOver(end);
   }

@@ -28,8 +28,8 @@ export class ChannelOutput {
       forget();
       this.#written();
     });
-    // The package says `close` only once all input is read. It ends both streams when the client closes, and one of
-    // them has nothing to send.
+    // ssh2 emits `close` only after all input was read. When the client closes, it ends stdout and stderr, and at least
+    // one of them has nothing left to send.
     channel.once('close', end).once('finish', end);
     channel.stderr.once('finish', end);
     if (channel.writableFinished || channel.stderr.writableFinished) end();
@@ -39,7 +39,10 @@ export class ChannelOutput {
     return this.#ending.isOver;
   }
 
-  /** Calls `end` once the client or Berth has closed it, unless the result is called before. Input may wait to be read. */
+  /**
+   * Calls `end` when the client or Berth closes it, or at once if that has happened. The returned function cancels
+   * that. Input may wait to be read.
+   */
   atEnd(end: () => void): () => void {
     return this.#ending.whenOver(end);
   }

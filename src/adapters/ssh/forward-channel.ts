@@ -44,7 +44,7 @@ export async function forward(
   }
 }
 
-/** Input of a client that has closed its channel still arrives within this time. */
+/** How long input may still be delivered after its client has closed the channel. */
 const ARRIVES_WITHIN_MS = 10_000;
 
 /** Carries bytes between a channel and a connection in the container until both directions have ended. */

@@ -6,7 +6,7 @@ import type { ControlledCommand } from '../../ports/containers/inside/container-
 import type { ChannelOutput } from './channel-output.ts';
 import { EXIT, refusalWords, type SignedInClient } from './client.ts';
 
-/** The client's input while its credential is valid, with its end. The end of the connection drops what waits. */
+/** The client's input while its credential is valid, and its end. Waiting input is dropped when the connection ends. */
 export function inputOf(channel: Readable, { connection, carrier, close }: SignedInClient): Readable {
   let drop = (): void => {};
   const checked = new Transform({

@@ -98,6 +98,6 @@ export function meaningOfClose(code: number, reason: string): CloseMeaning {
   return first === undefined ? LOST_LINE : MEANINGS[first];
 }
 
-/** The notice about input that a service counts otherwise than its client. */
+/** The notice when the service's count of input differs from this client's. */
 export const doubtfulInput = (bytes: number): string =>
   `${bytes} bytes of input may be lost: the service has counted input of another client, or wrongly`;

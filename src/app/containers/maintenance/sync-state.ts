@@ -40,7 +40,7 @@ export async function syncState(
   if (isSynced && state === 'stopped') deps.terminals.closeAll(row.dbId, CLOSE.containerStopped);
 }
 
-/** Whether no operation has given the row another container meanwhile, or started it: what was seen is still true. */
+/** Whether the row still has the same container and the same start: only then does the observation apply. */
 const isSameRun = (row: Container, now: Container): boolean =>
   now.runtimeId === row.runtimeId && now.startedAt?.getTime() === row.startedAt?.getTime();
 
