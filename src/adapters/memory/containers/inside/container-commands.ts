@@ -108,7 +108,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
   },
   // Only as `sh -c 'stty size; read line; stty size'` in a terminal, with or without the first size.
-  sh: ([, script = ''], request) => ({ exitCode: 0, stdout: Readable.from(sizes(script, request)) }),
+  sh: ([, script = ''], request) =>
+    request.terminal !== undefined
+      ? { exitCode: 0, stdout: Readable.from(sizes(script, request)) }
+      : { exitCode: 127, stderr: 'sh: not found\n' },
   // Only as `head -c BYTES /dev/zero`.
   head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
   sleep: async ([seconds], { timeoutSeconds }, _spec, signal) => {
