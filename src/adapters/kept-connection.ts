@@ -59,9 +59,12 @@ export function keepConnected<C extends Connection>({ open, onOpen, log, words }
     current = connection;
     onOpen(connection);
     log.over?.(words.over);
-    const silent = Promise.withResolvers<void>();
-    const beat = setInterval(() => void connection.ask().catch(() => silent.resolve()), HEARTBEAT_MS);
-    await Promise.race([lost, silent.promise, aborted(closing.signal)]);
+    const { promise: over, resolve: onOver } = Promise.withResolvers<void>();
+    const beat = setInterval(() => void connection.ask().catch(() => onOver()), HEARTBEAT_MS);
+    const onClose = (): void => onOver();
+    closing.signal.addEventListener('abort', onClose, { once: true });
+    if (!closing.signal.aborted) await Promise.race([lost, over]);
+    closing.signal.removeEventListener('abort', onClose);
     clearInterval(beat);
     current = null;
     await connection.hangUp();
@@ -84,9 +87,3 @@ export function keepConnected<C extends Connection>({ open, onOpen, log, words }
     },
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
