@@ -1,7 +1,6 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
-import { BUSY_MILLICORES } from '../../../domain/containers/lifetime/activity.ts';
 import { endReason, warningWords } from '../../../domain/containers/lifetime/explain-lifetime.ts';
 import {
   type LifetimeEnd,
@@ -21,6 +20,8 @@ import type { ContainerDeps } from '../container-deps.ts';
 import { endHung } from '../container-lifecycle.ts';
 import { handleOf } from '../find-container.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
+import { pinged } from '../operations/operation-deps.ts';
+import { processorUse } from './processor-use.ts';
 
 /** The first warning, and a pass more. */
 const AHEAD_SECONDS = 310;
@@ -39,11 +40,12 @@ export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations
  * row's lock and the operation let one of them act. Repeats what a killed process left.
  */
 export function endContainers(deps: EndingDeps): Pass {
+  const usesProcessor = processorUse(deps.insight);
   const actInTime = eachWithin(
     LATE_MS,
     ({ container }: LivingContainer) => container.dbId,
     (living) =>
-      act(deps, living).catch((err: unknown) => {
+      act({ ...deps, usesProcessor }, living).catch((err: unknown) => {
         const { dbId } = living.container;
         if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err, dbId }, 'could not end a container');
       }),
@@ -58,7 +60,9 @@ export function endContainers(deps: EndingDeps): Pass {
 const stepOf = ({ container, warned, now }: LivingContainer): LifetimeStep =>
   nextLifetimeStep(container, warned, now);
 
-async function act(deps: EndingDeps, living: LivingContainer): Promise<void> {
+type ActDeps = EndingDeps & { readonly usesProcessor: ReturnType<typeof processorUse> };
+
+async function act(deps: ActDeps, living: LivingContainer): Promise<void> {
   const step = stepOf(living);
   if (step.do === 'nothing' || (await isAtWork(deps, living, step.end))) return;
   if (step.do === 'warn') await warn(deps, living.container.dbId);
@@ -67,7 +71,7 @@ async function act(deps: EndingDeps, living: LivingContainer): Promise<void> {
 
 /** Whether a process or the processor is in use although nobody uses the container; recorded as a use. */
 async function isAtWork(
-  { insight, storage }: EndingDeps,
+  { usesProcessor, storage }: ActDeps,
   { container }: LivingContainer,
   { because }: LifetimeEnd,
 ): Promise<boolean> {
@@ -76,7 +80,7 @@ async function isAtWork(
   const { dbId, ownerId } = container;
   const { lifetimes, processes } = storage.repositories;
   const { ofContainer } = await processes.count(dbId, ownerId);
-  const isIdle = ofContainer === 0 && (await insight.load(handle)).cpuMillicores < BUSY_MILLICORES;
+  const isIdle = ofContainer === 0 && !(await usesProcessor(handle));
   if (isIdle) return false;
   await lifetimes.noteUses([{ dbId, kind: ofContainer > 0 ? 'process' : 'processor' }]);
   return true;
@@ -119,7 +123,7 @@ async function end(deps: EndingDeps, { container }: LivingContainer, due: Lifeti
   const observable = endHung(deps, container);
   observable.catch(() => undefined);
   const done = await deps.operations.submit(dbId, request, prepare, {
-    answers: deps.runtime.ping(),
+    answers: pinged(deps),
     observable,
   });
   if (done.ok) deps.log.info({ dbId, ownerId: container.ownerId, reason }, 'container ended by its lifetime');
