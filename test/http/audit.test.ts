@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { fixedClock, memoryStorage } from '../../src/adapters/memory/index.ts';
 import type { AuditLog } from '../../src/ports/audit-log.ts';
 import { waitFor } from '../support/patience.ts';
+import { aServiceInTime } from '../support/service/factors.ts';
 import {
   again,
   anAdmin,
@@ -26,7 +27,7 @@ const NDJSON = { accept: 'application/x-ndjson' };
 
 /** Root administers, and Ada has just registered. */
 async function aScene() {
-  const service = await aService();
+  const service = await aServiceInTime();
   return { service, root: await anAdmin(service), ada: await aPerson(service, 'ada') };
 }
 

@@ -2,7 +2,6 @@ import type { AuditAction, AuditRecord } from '../../domain/audit.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../domain/identity/caller.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { AuditFilter } from '../../ports/audit-log.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Page, PageRequest } from '../../ports/pagination.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import { oncePer } from './audit-view-log.ts';
@@ -19,8 +18,8 @@ type OwnFilter = Omit<AuditFilter, 'userId'>;
 export type AnyFilter = OwnFilter & { readonly user?: string };
 
 /** Reads the audit, newest first. Throws `UnknownPage`. */
-export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
-  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
+export function auditTrail({ audit, users }: AuditDeps, monotonicMs: () => number) {
+  const isNew = oncePer(NOTE_EVERY_MS, monotonicMs);
 
   /** An administrator's view is recorded, once in a while per session or token. */
   const note = async (

@@ -99,7 +99,7 @@ function wingsOf(
 ) {
   const { storage, requestLimits: limits, authorizedConnections: live } = shared;
   const { repositories } = storage;
-  const { bus, clock, metrics } = ports;
+  const { bus, clock, monotonicMs, metrics } = ports;
   const { keys, web } = options;
   const keyOptions = { keys, secureCookie: web.secureCookie, log: options.logger };
   const identityWing = wireIdentity({ ...ports, storage, limits }, keyOptions, publicUrl);
@@ -129,7 +129,7 @@ function wingsOf(
     agentWing,
     containerWing,
     feed,
-    audit: wireAudit({ repositories, clock, live }),
+    audit: wireAudit({ repositories, monotonicMs, live }),
   };
 }
 

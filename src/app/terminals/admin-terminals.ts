@@ -4,7 +4,6 @@ import { ok, refuse } from '../../domain/result.ts';
 import { viewersOf } from '../../domain/terminals/terminal-client.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Bus } from '../../ports/bus.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { ListedTerminal } from '../../ports/terminals/terminal-record-repository.ts';
 import type { AsyncResult } from '../async-result.ts';
@@ -20,7 +19,7 @@ export type AdminTerminalDeps = {
   readonly storage: Storage;
   readonly terminals: Pick<Terminals, 'find'>;
   readonly bus: Bus;
-  readonly clock: Clock;
+  readonly monotonicMs: () => number;
 };
 
 /** `viewers`: how many other terminals show the same session. */
@@ -29,8 +28,13 @@ export type WatchedTerminal = ListedTerminal & { readonly viewers: number };
 export type AdminTerminals = ReturnType<typeof adminTerminals>;
 
 /** All users' terminals in all processes, for administrators: who, where and since when, never contents. */
-export function adminTerminals({ storage: { repositories }, terminals, bus, clock }: AdminTerminalDeps) {
-  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
+export function adminTerminals({
+  storage: { repositories },
+  terminals,
+  bus,
+  monotonicMs,
+}: AdminTerminalDeps) {
+  const isNew = oncePer(NOTE_EVERY_MS, monotonicMs);
   const records = repositories.terminals;
 
   return {

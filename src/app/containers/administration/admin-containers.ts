@@ -23,6 +23,7 @@ const NOTE_EVERY_MS = 600_000;
 
 export type AdminContainerDeps = Omit<ContainerDeps, 'terminals' | 'warmPool'> & {
   readonly confirmed: RequireRecentSignIn;
+  readonly monotonicMs: () => number;
 };
 
 /** `keptUntil`: of a deleted one, the earliest end of its retention. */
@@ -35,7 +36,7 @@ export type AdminContainers = ReturnType<typeof adminContainers>;
  * or programs. Ids are those of rows.
  */
 export function adminContainers(deps: AdminContainerDeps) {
-  const isNew = oncePer(NOTE_EVERY_MS, () => deps.clock.now().getTime());
+  const isNew = oncePer(NOTE_EVERY_MS, deps.monotonicMs);
   return {
     /**
      * An administrator's view is recorded, once in a while per session or token. To read some by their ids, as for their

@@ -9,9 +9,11 @@ const NOTE_EVERY_MS = 600_000;
 /** `load`: what the user's containers use now; null when unknown. */
 export type PersonUsage = PersonUse & { readonly load: LoadNow | null };
 
+type UsageDeps = Pick<CapacityDeps, 'storage' | 'read'> & { readonly monotonicMs: () => number };
+
 /** Usage by person, for administrators. A view is recorded, once in a while per session or token. */
-export function readUsage({ storage: { repositories }, clock, read }: CapacityDeps) {
-  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
+export function readUsage({ storage: { repositories }, monotonicMs, read }: UsageDeps) {
+  const isNew = oncePer(NOTE_EVERY_MS, monotonicMs);
 
   return async ({ user, credential }: Caller, origin: RequestOrigin): Promise<readonly PersonUsage[]> => {
     const [people, allRunning, { loads }] = await Promise.all([

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import { type Figures, withMeasured } from '../../../domain/containers/figures/figures.ts';
-import type { Clock } from '../../../ports/clock.ts';
 import {
   ContainerNotRunning,
   type RuntimeHandle,
@@ -21,7 +20,7 @@ const LATE_MS = 2_000;
 
 export type SamplerDeps = {
   readonly insight: Pick<ContainerInsight, 'load'>;
-  readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly log: Logger;
 };
 
@@ -33,9 +32,9 @@ type Followed = { readonly handle: RuntimeHandle; readonly askedMs: number; figu
  * Measures the containers whose figures are requested, once for all viewers. The figures are kept in this process only,
  * and lost with it.
  */
-export function figureSampler({ insight, clock, log }: SamplerDeps) {
+export function figureSampler({ insight, monotonicMs, log }: SamplerDeps) {
   const followed = new LRUCache<string, Followed>({ max: MAX_CONTAINERS });
-  const isStale = ({ askedMs }: Followed): boolean => clock.now().getTime() - askedMs > FOLLOWED_MS;
+  const isStale = ({ askedMs }: Followed): boolean => monotonicMs() - askedMs > FOLLOWED_MS;
 
   async function measure(dbId: string): Promise<void> {
     const { handle } = followed.peek(dbId) ?? {};
@@ -63,7 +62,7 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
     follow(dbId: string, handle: RuntimeHandle): Figures | null {
       const known = followed.get(dbId);
       const figures = known?.figures ?? null;
-      followed.set(dbId, { handle, askedMs: clock.now().getTime(), figures });
+      followed.set(dbId, { handle, askedMs: monotonicMs(), figures });
       return figures;
     },
     /** Measures these followed containers once, now. */

@@ -77,7 +77,7 @@ export function readChanges(deps: AccessDeps) {
   const turns = fairTurns(LISTINGS);
 
   function lossesIn(handle: RuntimeHandle, userId: string): Promise<Losses> | null {
-    const nowMs = deps.clock.now().getTime();
+    const nowMs = deps.monotonicMs();
     const last = known.get(handle.runtimeId);
     if (last !== undefined && nowMs - last.atMs < REMEMBERED_MS) return last.losses;
     const losses = turns.run(userId, () =>

@@ -28,6 +28,7 @@ export type AccessDeps = {
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
   readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly acts: Pick<ActRecords, 'record'>;
   readonly uses: Pick<ContainerUses, 'begin'>;
 };

@@ -31,6 +31,7 @@ const NOTE_EVERY_MS = 600_000;
 export type UsersDeps = {
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly confirmed: RequireRecentSignIn;
 };
 
@@ -51,7 +52,7 @@ export type Users = ReturnType<typeof users>;
 /** All users, for administrators; the route's scope checks that. */
 export function users(deps: UsersDeps) {
   const { repositories } = deps.storage;
-  const isNew = oncePer(NOTE_EVERY_MS, () => deps.clock.now().getTime());
+  const isNew = oncePer(NOTE_EVERY_MS, deps.monotonicMs);
 
   return {
     /** An administrator's view is recorded, once in a while per session or token. */

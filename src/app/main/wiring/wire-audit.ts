@@ -2,14 +2,13 @@ import { auditRoutes } from '../../../adapters/http/routes/service/audit.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { authorize } from '../../../domain/identity/caller.ts';
-import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { auditTrail } from '../../audit/audit-trail.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 
 type AuditDeps = {
   readonly repositories: Repositories;
-  readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly live: AuthorizedConnections;
 };
 
@@ -19,9 +18,9 @@ const SEAL_AT_ONCE = 500;
 type AuditWing = { readonly routes: Routes; readonly seal: () => Promise<void> };
 
 /** The audit's views and seals. An export ends with the right to read it. */
-export const wireAudit = ({ repositories, clock, live }: AuditDeps): AuditWing => ({
+export const wireAudit = ({ repositories, monotonicMs, live }: AuditDeps): AuditWing => ({
   routes: auditRoutes({
-    audit: auditTrail(repositories, clock),
+    audit: auditTrail(repositories, monotonicMs),
     cutOffReading: abortWhenUnauthorized(live, (now) => authorize(now, 'read').ok),
     cutOffAdmin: abortWhenUnauthorized(live, (now) => authorize(now, 'admin').ok),
   }),

@@ -14,7 +14,7 @@ export function wireCapacity(
   const deps = { storage, clock, read, settings: { node, diskFloorMb } };
   const capacity = readCapacity(deps);
   return {
-    routes: capacityRoutes({ capacity, usage: readUsage(deps) }),
+    routes: capacityRoutes({ capacity, usage: readUsage({ storage, read, monotonicMs }) }),
     work: { readCapacity: capacityGauges(metrics, capacity) },
   };
 }

@@ -73,11 +73,15 @@ export function wireContainers(
     settings: { ...options.containers, node: ports.runtimeNode },
   };
   const boxes = containers(deps, agents);
-  const ofAdmins = { ...deps, confirmed };
+  const ofAdmins = { ...deps, confirmed, monotonicMs: ports.monotonicMs };
   const ofRemovals = { ...deps, agents, confirmed, terminals: { ...terminals, endShares: endSharesOf } };
   uses.watch(terminals.usesNow);
   const inside = wireInside(ports, options, shared);
-  const sampler = figureSampler({ insight: ports.insight, clock: ports.clock, log: options.logger });
+  const sampler = figureSampler({
+    insight: ports.insight,
+    monotonicMs: ports.monotonicMs,
+    log: options.logger,
+  });
   const capacity = wireCapacity(ports, options);
   return {
     routes: [

@@ -41,6 +41,7 @@ export type IdentityPorts = {
   readonly storage: Storage;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly limits: RequestLimits;
   readonly openIdProvider: OpenIdProvider | null;
 };
@@ -77,7 +78,15 @@ export function wireIdentity(
   const { throttle, hashing: inTurn, factorKeys, confirmed, second } = proofs(ports, keys);
   const people = registration({ storage, hasher, hashing: inTurn, throttle });
   const proven = provePassword({ storage, hashing: inTurn, throttle });
-  const ofPeople = { storage, hashing: inTurn, throttle, confirmed, provePassword: proven, clock };
+  const ofPeople = {
+    storage,
+    hashing: inTurn,
+    throttle,
+    confirmed,
+    provePassword: proven,
+    clock,
+    monotonicMs: ports.monotonicMs,
+  };
   const passkeyDeps = {
     storage,
     ceremonies: passkeyCeremonies(),

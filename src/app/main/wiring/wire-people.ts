@@ -7,7 +7,7 @@ import { invitations } from '../../identity/people/invitations.ts';
 import { type ResetDeps, resets } from '../../identity/people/resets.ts';
 import { users } from '../../identity/people/users.ts';
 
-export type PeopleDeps = ResetDeps & { readonly clock: Clock };
+export type PeopleDeps = ResetDeps & { readonly clock: Clock; readonly monotonicMs: () => number };
 
 /** What administrators do with users: invite, create, change, reset. */
 export const peopleRoutes = (

@@ -59,7 +59,7 @@ export function wireTerminals(
   const sharing = collaborations({ storage, backend, throttle, bus, clock, log, publicUrl });
   const taped = tapes.over(shells, live);
   const socket: Routes = ({ sockets }) => terminalSocket(sockets, { terminals: shells, log, live, outputs });
-  const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, clock }));
+  const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, monotonicMs }));
   return {
     routes: [admin, collaborationRoutes(sharing), taped.routes, socket],
     work: { terminals: shells, reapTerminals, recordings: taped.work, collaborations: sharing },
