@@ -374,6 +374,33 @@ t.test('concurrent updates are both done, the later one last', async (t) => {
   t.equal(runtime.boxes.size, 1);
 });
 
+t.test('a release that waits does not end the lease of a takeover meanwhile', async (t) => {
+  let atStep = async (): Promise<void> => {};
+  const { service, post } = await withContainer({ checkpoint: () => atStep() });
+  const { operations } = service.ports.storage.repositories;
+  const { release } = operations;
+  atStep = () => Promise.reject(new Error('a fault'));
+  operations.release = () => Promise.reject(new Error('no answer'));
+  await post('stop');
+  const answered = Promise.withResolvers<void>();
+  operations.release = async (...asked) => {
+    await answered.promise;
+    await release(...asked);
+  };
+  const continues = Promise.withResolvers<void>();
+  atStep = async () => {
+    continues.resolve();
+    await new Promise(() => {});
+  };
+  const renewing = service.operations.renew();
+  service.clock.advance(16_000);
+  const taking = service.operations.takeOver();
+  for (let n = 0; n < 20; n += 1) await immediate();
+  answered.resolve();
+  await Promise.all([renewing, taking, continues.promise]);
+  t.same(await operations.takeOver(randomUUID(), 60, false), []);
+});
+
 t.test('a process that lost its operation writes no outcome', async (t) => {
   const { runtime, service, post, box, now } = await withContainer();
   const { operations } = service.ports.storage.repositories;

@@ -13,13 +13,22 @@ export type OwnWork = {
   /** Leases that could not be released while the database did not answer: still ours. */
   readonly unreleased: Set<string>;
   hasTakenOver: boolean;
+  /** The last release or takeover: a release under way could end the lease of one that is taken over meanwhile. */
+  lastChange: Promise<unknown>;
 };
 
 export const noWork = (): OwnWork => ({
   running: new Map(),
   unreleased: new Set(),
   hasTakenOver: false,
+  lastChange: Promise.resolve(),
 });
+
+function inTurn<T>(work: OwnWork, change: () => Promise<T>): Promise<T> {
+  const turn = work.lastChange.then(change);
+  work.lastChange = turn.catch(() => undefined);
+  return turn;
+}
 
 /**
  * Works on an operation whose lease this process has, until it is committed; what it replaced is removed after that. If
@@ -74,14 +83,19 @@ export async function endOf(
 export async function renewLeases(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner } = deps;
   await storage.repositories.operations.renew(owner, [...work.running.keys()], LEASE_SECONDS);
-  await Promise.all([...work.unreleased].map((id) => release(deps, work, id)));
+  await inTurn(work, async () => {
+    await Promise.all([...work.unreleased].map((id) => release(deps, work, id)));
+  });
 }
 
 /**
  * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
  * replica.
  */
-export async function takeOver(deps: OperationDeps, work: OwnWork): Promise<void> {
+export const takeOver = (deps: OperationDeps, work: OwnWork): Promise<void> =>
+  inTurn(work, () => takeOverNow(deps, work));
+
+async function takeOverNow(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner, log } = deps;
   const isFirst = !work.hasTakenOver;
   const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
@@ -99,7 +113,7 @@ async function release({ storage, owner }: OperationDeps, work: OwnWork, id: str
 }
 
 const releaseOrRemember = async (deps: OperationDeps, work: OwnWork, id: string): Promise<void> =>
-  void (await release(deps, work, id).catch(() => work.unreleased.add(id)));
+  void (await inTurn(work, () => release(deps, work, id)).catch(() => work.unreleased.add(id)));
 
 /** The row as other requests see it during the operation. */
 const asItShows = (left: OperationState): OperationState =>
