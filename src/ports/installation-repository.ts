@@ -3,6 +3,8 @@ export interface InstallationRepository {
   id(): Promise<string>;
   /** The id of the Swarm that has the containers; null before the first use of one. */
   swarmId(): Promise<string | null>;
+  /** Whether there are containers, besides machines that people have joined. */
+  hasContainers(): Promise<boolean>;
   /** Records the Swarm if none is recorded. Returns the id of the recorded one. */
   recordSwarm(id: string): Promise<string>;
   /** Records another Swarm, or none, for an administrator who goes on without the containers of the present one. */

@@ -22,7 +22,6 @@ import { snapshotRepositoryContract } from './containers/snapshots/snapshots.ts'
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
 import { eventLogContract } from './events.ts';
 import {
-  installationRepositoryContract,
   settingsRepositoryContract,
   sshKeyRepositoryContract,
   userRepositoryContract,
@@ -35,6 +34,7 @@ import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
 import { announcementRepositoryContract } from './service/announcements.ts';
 import { healthRepositoryContract } from './service/health.ts';
+import { installationRepositoryContract } from './service/installation.ts';
 import { collaborationContract } from './terminals/collaborations.ts';
 import { recordingRepositoryContract } from './terminals/recordings.ts';
 import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';

@@ -1,3 +1,4 @@
+import { isAgent } from '../../domain/containers/agents/agent.ts';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { MemoryState } from './memory-state.ts';
 
@@ -6,6 +7,7 @@ export function memoryInstallation(state: MemoryState): InstallationRepository {
   return {
     id: async () => state.installationId,
     swarmId: async () => state.swarmId,
+    hasContainers: async () => state.containers.some((each) => each.state !== 'deleted' && !isAgent(each)),
     async recordSwarm(id) {
       state.swarmId ??= id;
       return state.swarmId;

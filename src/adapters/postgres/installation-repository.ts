@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { AGENT_NODE } from '../../domain/containers/agents/agent.ts';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
 import { changedOne, isAny, onlyAs, run } from './sql.ts';
@@ -31,6 +32,15 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       .selectFrom('installation')
       .select('swarm_id')
       .$call(onlyAs(({ swarm_id }) => swarm_id)),
+
+  hasContainers: () =>
+    db
+      .selectFrom('containers')
+      .select('db_id')
+      .where('state', '<>', 'deleted')
+      .where('node', '<>', AGENT_NODE)
+      .limit(1)
+      .$call(isAny),
 
   recordSwarm: (id) =>
     db

@@ -5,6 +5,7 @@ import { addRecord, readRecords } from '../../../src/adapters/engine-record.ts';
 import { memoryStorage } from '../../../src/adapters/memory/storage.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useSwarm } from '../../../src/app/main/engine/use-swarm.ts';
+import { aNewContainer, storedUser } from '../../support/database/stored.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { aFolder } from '../../support/folder.ts';
 import { waitFor, waitForValue } from '../../support/patience.ts';
@@ -211,6 +212,23 @@ t.test('an installation without a Swarm in its row uses the one of its data fold
   t.equal(await row.swarmId(), null);
   await use(t, [addressOf(one)], dataDir, null, row);
   t.equal(await row.swarmId(), one.behaviour.swarmId);
+});
+
+t.test('an installation with containers elsewhere uses a Swarm only when it is named', async (t) => {
+  const swarm = await standInSwarm(t);
+  const storage = memoryStorage({ now: () => new Date() });
+  const { installation, containers } = storage.repositories;
+  const ada = await storedUser(storage);
+  await containers.insert(aNewContainer(ada.id));
+  const { parts, runtime } = await use(t, [addressOf(swarm)], aFolder(t), null, installation);
+  t.match(parts.engine, { reason: 'unusable', mend: /run `berth use-swarm --id <Swarm id>`$/ });
+  await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
+  t.equal(await installation.swarmId(), null, 'nor is it recorded');
+
+  const dataDir = aFolder(t);
+  await addRecord(dataDir, { kind: 'swarm', endpoint: addressOf(swarm), id: swarm.behaviour.swarmId });
+  const known = await use(t, [addressOf(swarm)], dataDir, null, installation);
+  t.match(known.parts.engine, { status: 'ready' }, 'the data folder has its id');
 });
 
 t.test('of two first starts with different Swarms, one is refused', async (t) => {

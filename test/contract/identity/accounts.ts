@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
@@ -6,7 +6,6 @@ import {
   aNewUser,
   atOnce,
   from,
-  hashOf,
   NOBODY,
   randomName,
   storedUser,
@@ -161,48 +160,6 @@ export async function settingsRepositoryContract(name: string, { repositories }:
     t.same(await settings.change({ sessionIdleMinutes: 77 }), { ...changed, sessionIdleMinutes: 77 });
     t.same(await settings.read(), { ...changed, sessionIdleMinutes: 77 });
     t.same(await settings.change(DEFAULT_SETTINGS), DEFAULT_SETTINGS);
-  });
-}
-
-/** Guarantees of the installation's row. Needs a storage without users. */
-export async function installationRepositoryContract(name: string, storage: Storage): Promise<void> {
-  const { installation } = storage.repositories;
-
-  await t.test(`${name}: the set-up code works once, also under concurrency`, async (t) => {
-    t.match(await installation.id(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
-    t.equal(await installation.id(), await installation.id());
-    t.equal(await installation.swarmId(), null);
-    const recorded = await Promise.all(['one', 'two'].map((id) => installation.recordSwarm(id)));
-    t.same(recorded, Array(2).fill(await installation.swarmId()), 'the first of two first starts');
-    await installation.changeSwarm('three');
-    t.equal(await installation.recordSwarm('four'), 'three');
-    t.equal(await installation.swarmId(), 'three');
-    await installation.changeSwarm(null);
-    t.equal(await installation.swarmId(), null);
-    t.equal(await installation.setupRequired(), true);
-    t.equal(await installation.spendSetupCode(hashOf('none yet')), false);
-    const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
-    await installation.setSetupCodeHash(hashOf(first));
-    await installation.setSetupCodeHash(hashOf(second));
-    const known = async (code: string): Promise<boolean> => await installation.isSetupCode(hashOf(code));
-    t.same([await known(first), await known(second)], [false, true]);
-    t.equal(await known(second), true, 'asking does not use it up');
-    t.equal(await installation.spendSetupCode(hashOf(first)), false, 'the newer one has replaced it');
-    const spent = await Promise.all(
-      Array.from({ length: 6 }, () => installation.spendSetupCode(hashOf(second))),
-    );
-    t.equal(spent.filter(Boolean).length, 1);
-    t.equal(await installation.spendSetupCode(hashOf(second)), false);
-    t.equal(await known(second), false);
-  });
-
-  await t.test(`${name}: with an administrator there is no set-up`, async (t) => {
-    await storedUser(storage);
-    t.equal(await installation.setupRequired(), true, 'a plain user is none');
-    await storedUser(storage, { role: 'admin' });
-    t.equal(await installation.setupRequired(), false);
-    await installation.setSetupCodeHash(hashOf('late'));
-    t.equal(await installation.spendSetupCode(hashOf('late')), false);
   });
 }
 

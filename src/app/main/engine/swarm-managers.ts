@@ -4,6 +4,7 @@ import { swarmHealth } from '../../../adapters/swarm/insight/swarm-health.ts';
 import type { Swarm } from '../../../adapters/swarm/swarm.ts';
 import type { PartState } from '../../../domain/service/health.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { EngineNotChosen } from './swarm-record.ts';
 
 /**
  * Whether to switch: the manager is in another swarm, or it does not answer and another address is configured. A busy
@@ -38,8 +39,10 @@ export async function engineState(swarm: Swarm, endpoint: string): Promise<PartS
 }
 
 /** The health of a Swarm that cannot be used. */
-export const faultState = (error: unknown): PartState =>
-  error instanceof NoManager && inOtherSwarms(error.faults).length > 0 ? OTHER_SWARM : NOT_USABLE;
+export function faultState(error: unknown): PartState {
+  if (error instanceof EngineNotChosen) return { ...NOT_USABLE, mend: error.mend };
+  return error instanceof NoManager && inOtherSwarms(error.faults).length > 0 ? OTHER_SWARM : NOT_USABLE;
+}
 
 export const NOT_USABLE = {
   status: 'degraded',

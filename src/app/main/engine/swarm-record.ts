@@ -1,27 +1,48 @@
 import { layoutOf } from '../../../adapters/docker/private-engine/private-engine-paths.ts';
 import { idsOf, readRecords } from '../../../adapters/engine-record.ts';
 import { OtherSwarm } from '../../../adapters/swarm/client/manager.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { InstallationRepository } from '../../../ports/installation-repository.ts';
 
 /** The Swarm of an installation, the same for all its processes. */
-export type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'recordSwarm'>;
+export type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'hasContainers' | 'recordSwarm'>;
+
+/** Berth uses no engine until an administrator has said where the containers are. `mend`: how to say it. */
+export class EngineNotChosen extends RuntimeUnavailable {
+  override name = 'EngineNotChosen';
+  readonly mend: string;
+
+  constructor(reason: string, mend: string) {
+    super(`${reason}: ${mend}`);
+    this.mend = mend;
+  }
+}
 
 /** Throws when the containers are in a Swarm: no other engine has them. */
 export async function requireNoSwarm(installation: SwarmRecord): Promise<void> {
   const id = await installation.swarmId();
   if (id !== null)
-    throw new Error(
-      `the containers are in the Swarm ${id}: set BERTH_ENGINE=swarm, with its other settings, or give them up by: berth use-swarm --id none`,
+    throw new EngineNotChosen(
+      `the containers are in the Swarm ${id}`,
+      'set BERTH_ENGINE=swarm and its settings, or run `berth use-swarm --id none` to give these containers up',
     );
 }
 
 /**
  * The ids of the Swarms that may have the containers. Older versions recorded them in the data folder alone. Empty before
- * the first use: any Swarm will do.
+ * the first use: any Swarm will do. Throws when there are containers, and nothing says that they are in a Swarm.
  */
 export async function ownSwarmIds(installation: SwarmRecord, dataDir: string): Promise<readonly string[]> {
   const id = await installation.swarmId();
-  return id === null ? idsOf(await readRecords(layoutOf(dataDir)), 'swarm') : [id];
+  if (id !== null) return [id];
+  const records = await readRecords(layoutOf(dataDir));
+  const hasRecord = records.some(({ kind }) => kind === 'swarm');
+  if (!hasRecord && (await installation.hasContainers()))
+    throw new EngineNotChosen(
+      'this installation has containers, but no Swarm is recorded',
+      'unset BERTH_ENGINE, or if they are in a Swarm, stop Berth and run `berth use-swarm --id <Swarm id>`',
+    );
+  return idsOf(records, 'swarm');
 }
 
 /** Records a Swarm that is used now. Throws `OtherSwarm` when another process was the first, with another Swarm. */
