@@ -63,9 +63,9 @@ export const clusterBeside = (records: readonly Recorded[], kind: string): Recor
 export async function otherCluster(dataDir: string, kind: string): Promise<string | null> {
   const at = layoutOf(dataDir);
   const cluster = clusterBeside(await readRecords(at), kind);
-  return cluster === undefined
-    ? null
-    : `set BERTH_ENGINE=${cluster.kind}, which this installation uses, with its other settings, or delete ${at.record}`;
+  if (cluster === undefined) return null;
+  const leave = cluster.kind === 'swarm' ? 'run `berth use-swarm --id none` and delete' : 'delete';
+  return `set BERTH_ENGINE=${cluster.kind}, which this installation uses, with its other settings, or ${leave} ${at.record}`;
 }
 
 function isSame(one: Recorded, other: Recorded): boolean {

@@ -1,12 +1,14 @@
 export interface InstallationRepository {
   /** UUID of this installation, the same for every replica. */
   id(): Promise<string>;
-  /** The id of the Swarm that has the containers; null before the first use of one. */
+  /** The id of the Swarm that has the containers; null before the first use of one, and for none. */
   swarmId(): Promise<string | null>;
+  /** Whether an administrator has chosen that no Swarm is used. */
+  hasLeftSwarms(): Promise<boolean>;
   /** Whether there are containers, besides machines that people have joined. */
   hasContainers(): Promise<boolean>;
-  /** Records the Swarm if none is recorded. Returns the id of the recorded one. */
-  recordSwarm(id: string): Promise<string>;
+  /** Records the Swarm if none was ever recorded. Returns the id of the recorded one; null when Swarms were left. */
+  recordSwarm(id: string): Promise<string | null>;
   /** Records another Swarm, or none, for an administrator who goes on without the containers of the present one. */
   changeSwarm(id: string | null): Promise<void>;
   /** Whether there is no administrator yet. */

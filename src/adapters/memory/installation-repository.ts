@@ -7,13 +7,15 @@ export function memoryInstallation(state: MemoryState): InstallationRepository {
   return {
     id: async () => state.installationId,
     swarmId: async () => state.swarmId,
+    hasLeftSwarms: async () => state.hasLeftSwarms,
     hasContainers: async () => state.containers.some((each) => each.state !== 'deleted' && !isAgent(each)),
     async recordSwarm(id) {
-      state.swarmId ??= id;
+      if (!state.hasLeftSwarms) state.swarmId ??= id;
       return state.swarmId;
     },
     async changeSwarm(id) {
       state.swarmId = id;
+      state.hasLeftSwarms = id === null;
     },
     setupRequired,
     async setSetupCodeHash(hash) {

@@ -130,6 +130,7 @@ export type MemoryState = FactorState & {
   setupCodeHash: string | null;
   readonly installationId: string;
   swarmId: string | null;
+  hasLeftSwarms: boolean;
   tiers: Tier[];
   images: Image[];
   roles: Role[];
@@ -211,5 +212,6 @@ export const emptyState = (): MemoryState => ({
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   swarmId: null,
+  hasLeftSwarms: false,
   ...initialCatalogue(),
 });

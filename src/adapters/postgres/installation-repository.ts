@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { AGENT_NODE } from '../../domain/containers/agents/agent.ts';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
-import { changedOne, isAny, onlyAs, run } from './sql.ts';
+import { changedOne, firstAs, isAny, onlyAs, run } from './sql.ts';
 
 /** The installation's id; null in a database whose first migration has not ended. */
 export async function installationId(db: Db): Promise<string | null> {
@@ -20,6 +20,15 @@ export async function canRecordSwarm(db: Db): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The Swarm in the installation's row; none where the schema is older. */
+export async function recordedSwarm(
+  db: Db,
+): Promise<{ readonly swarmId: string | null; readonly hasLeftSwarms: boolean }> {
+  if (!(await canRecordSwarm(db))) return { swarmId: null, hasLeftSwarms: false };
+  const installation = postgresInstallation(db);
+  return { swarmId: await installation.swarmId(), hasLeftSwarms: await installation.hasLeftSwarms() };
+}
+
 export const postgresInstallation = (db: Db): InstallationRepository => ({
   id: () =>
     db
@@ -32,6 +41,12 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       .selectFrom('installation')
       .select('swarm_id')
       .$call(onlyAs(({ swarm_id }) => swarm_id)),
+
+  hasLeftSwarms: () =>
+    db
+      .selectFrom('installation')
+      .select('left_swarms')
+      .$call(onlyAs(({ left_swarms }) => left_swarms)),
 
   hasContainers: () =>
     db
@@ -46,10 +61,15 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
     db
       .updateTable('installation')
       .set(({ fn, val }) => ({ swarm_id: fn.coalesce('swarm_id', val(id)) }))
+      .where('left_swarms', '=', false)
       .returning('swarm_id')
-      .$call(onlyAs(({ swarm_id }) => swarm_id ?? id)),
+      .$call(firstAs(({ swarm_id }) => swarm_id)),
 
-  changeSwarm: (id) => db.updateTable('installation').set({ swarm_id: id }).$call(run),
+  changeSwarm: (id) =>
+    db
+      .updateTable('installation')
+      .set({ swarm_id: id, left_swarms: id === null })
+      .$call(run),
 
   async setupRequired() {
     const admin = await db.selectFrom('users').select('id').where('role', '=', 'admin').executeTakeFirst();

@@ -6,7 +6,7 @@ import type { ConnectionEvents, LineConnection } from '../message-line.ts';
 import type { Db } from './schema/database-schema.ts';
 
 const CHANNEL = 'berth';
-/** Every process holds this lock, always shared, so that the database shows which processes run. */
+/** Every process holds this lock shared, so that the database shows which processes run. */
 const PRESENCE_LOCK = 1_650_815_080;
 const HANG_UP_MS = 500;
 
@@ -79,3 +79,16 @@ export async function presentFrom(db: Db): Promise<readonly (string | null)[]> {
     order by address`.execute(db);
   return rows.map(({ address }) => address);
 }
+
+/**
+ * Runs `work` in a transaction during which no process of the service can connect. Returns whether it ran: not while
+ * one is connected.
+ */
+export const whileNoneRuns = (db: Db, work: (tx: Db) => Promise<void>): Promise<boolean> =>
+  db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ readonly locked: boolean }>`
+      select pg_try_advisory_xact_lock(${PRESENCE_LOCK}) as locked`.execute(tx);
+    if (rows[0]?.locked !== true) return false;
+    await work(tx);
+    return true;
+  });

@@ -36,7 +36,7 @@ export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks th
        berth uninstall [--yes]                    removes everything of the service from this machine, for good
                        [--forget-engine ENGINE]   but nothing from an engine or a Swarm that is gone
                        [--old-swarm SWARM]        and from a Swarm that Berth has left
-       berth use-swarm --id SWARM                 uses another Swarm, without the containers of the present one`;
+       berth use-swarm --id SWARM|none            switches to another Swarm, or to none, and leaves the current one's containers behind`;
 
 /** Without a terminal nobody can confirm. */
 async function isConfirmed(): Promise<boolean> {

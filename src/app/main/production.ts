@@ -81,7 +81,8 @@ export async function production(options: ProductionOptions): Promise<Production
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
-  const opening = [openStorage({ ...options, keys, signal }), openEngine({ ...options, signal })] as const;
+  const storage = openStorage({ ...options, keys, signal });
+  const opening = [storage, openEngine({ ...options, signal }, storage)] as const;
   for (const each of opening) each.catch(() => failed.abort());
   await Promise.allSettled(opening);
   const [database, engine] = await Promise.all(opening);
@@ -171,8 +172,11 @@ async function portsOf(
 /** Connects the ports to the engine that was opened. */
 type UseEngine = (setUp: EngineSetUp) => Promise<EngineInUse>;
 
-/** Until the engine is used, it alone is stopped. */
-async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<UseEngine> {
+/** Until the engine is used, it alone is stopped. An engine is looked for once the database has said that it may be. */
+async function openEngine(
+  { config, log, opened, signal }: ProductionOptions,
+  database: Promise<OpenStorage>,
+): Promise<UseEngine> {
   let stop = async (): Promise<void> => {};
   const stopWith = (other: typeof stop): void => {
     stop = other;
@@ -186,7 +190,8 @@ async function openEngine({ config, log, opened, signal }: ProductionOptions): P
     return (setUp) => useSwarm(stopWith, setUp);
   }
   const searchLog = sparingLog(log);
-  const engine = await findEngine(config, { log: searchLog, signal });
+  const { installation } = (await database).storage.repositories;
+  const engine = await findEngine(config, { log: searchLog, signal, installation });
   stopWith(engine.stop);
   opened.add('container engine', () => stop(), SERVERS_WITHIN_MS);
   return (setUp) => useEngine({ engine, searchLog, stopWith }, setUp);

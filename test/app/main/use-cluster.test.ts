@@ -54,7 +54,7 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
     },
   );
   t.teardown(() => stop());
-  t.match(parts.engine, { status: 'degraded', reason: 'unusable', mend: /see the log/ });
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable', mend: /`berth use-swarm --id none`/ });
   t.match(said, ['the cluster is not usable']);
   t.match(faults, [/the containers are in the Swarm a-swarm: set BERTH_ENGINE=swarm/]);
   await installation.changeSwarm(null);

@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap';
+import { layoutOf } from '../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { readRecords } from '../../../src/adapters/engine-record.ts';
 import { memoryStorage } from '../../../src/adapters/memory/storage.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { useEngine } from '../../../src/app/main/engine/container-engine.ts';
@@ -24,7 +26,7 @@ async function use(t: Test, { address }: StandIn, swarmId: string | null = null)
   const ending = new AbortController();
   const { signal } = ending;
   const searchLog = sparingLog(LOG);
-  const engine = await findEngine(config, { log: searchLog, signal });
+  const engine = await findEngine(config, { log: searchLog, signal, installation });
   let stop = async (): Promise<void> => {};
   const stopWith = (given: typeof stop): void => {
     stop = given;
@@ -47,7 +49,7 @@ async function use(t: Test, { address }: StandIn, swarmId: string | null = null)
       installation,
     },
   );
-  return { ...used, installation };
+  return { ...used, installation, dataDir: config.dataDir };
 }
 
 t.test('nothing is said to be prepared on an engine that cannot be used', async (t) => {
@@ -62,8 +64,10 @@ t.test('nothing is said to be prepared on an engine that cannot be used', async 
 });
 
 t.test('an engine is not used while the containers are in a Swarm', async (t) => {
-  const { parts, runtime, installation } = await use(t, await standInSwarm(t), 'a-swarm');
-  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  const { parts, runtime, installation, dataDir } = await use(t, await standInSwarm(t), 'a-swarm');
+  t.match(parts.engine, { status: 'degraded', mend: /the Swarm a-swarm: .*`berth use-swarm --id none`/ });
+  t.match([parts.image, parts.disk], [{ reason: 'waiting' }, { reason: 'waiting' }]);
+  t.same(await readRecords(layoutOf(dataDir)), [], 'nor recorded as used');
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
   await installation.changeSwarm(null);
   await waitFor(() => parts.engine.status === 'ready');

@@ -201,6 +201,18 @@ t.test('all processes of an installation use the Swarm of its first one', async 
   await t.rejects(second.runtime.list(), { name: 'RuntimeUnavailable' });
   await row.changeSwarm(other.behaviour.swarmId);
   await waitFor(() => second.parts.engine.status === 'ready');
+  await waitFor(() => first.parts.engine.mend === 'restart Berth');
+});
+
+t.test('after the last Swarm was left, a start records no other one', async (t) => {
+  const swarm = await standInSwarm(t);
+  const [row, dataDir] = [aRow(), aFolder(t)];
+  await addRecord(dataDir, { kind: 'swarm', endpoint: addressOf(swarm), id: swarm.behaviour.swarmId });
+  await row.changeSwarm(null);
+  const { parts } = await use(t, [addressOf(swarm)], dataDir, null, row);
+  t.match(parts.engine, { reason: 'unusable', mend: /`berth use-swarm --id <Swarm id>`$/ });
+  await row.changeSwarm(swarm.behaviour.swarmId);
+  await waitFor(() => parts.engine.status === 'ready');
 });
 
 t.test('an installation without a Swarm in its row uses the one of its data folder', async (t) => {

@@ -18,7 +18,7 @@ import { silentLog } from '../../support/samples/samples.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
 
 const NOWHERE = 'tcp://127.0.0.1:1';
-const INSTANCE = { id: 'an-installation', defaultImage: null, swarmId: null };
+const INSTANCE = { id: 'an-installation', defaultImage: null, swarmId: null, hasLeftSwarms: false };
 
 async function aSwarm(t: Test, nodeId: string) {
   const swarm = await standInSwarm(t, nodeId);
@@ -218,7 +218,11 @@ t.test('nothing is removed from a Swarm that the installation has left, unless i
     });
     if ('faults' in read) throw new Error(read.faults.join());
     const records = { kept, forgotten, oldSwarms };
-    const { engines, skippedMessages } = await usedEngines(read.config, records, { ...INSTANCE, swarmId });
+    const { engines, skippedMessages } = await usedEngines(read.config, records, {
+      ...INSTANCE,
+      swarmId: swarmId === 'none' ? null : swarmId,
+      hasLeftSwarms: swarmId === 'none',
+    });
     return [engines.map(({ name }) => name), skippedMessages] as const;
   };
   const named = ({ endpoint }: typeof left, id: string) => `the Swarm ${id} at ${endpoint}, on all nodes`;
@@ -243,6 +247,8 @@ t.test('nothing is removed from a Swarm that the installation has left, unless i
   });
   const gone = recordOf(own, 'swarm-own');
   t.match(await asked(left, 'swarm-own', [], both.slice(0, 1), [gone]), [[], [LEFT]], 'its own is gone');
+  t.match(await asked(own, 'none'), [[], [LEFT, /the Swarm swarm-own at/]]);
+  t.same((await asked(own, 'none', [], []))[0], [], 'nor from a Swarm of the settings');
   t.strictSame(await asked(own, null), [[ofLeft, ofOwn], []], 'before the first record');
 });
 

@@ -11,14 +11,18 @@ export async function installationRepositoryContract(name: string, storage: Stor
   await t.test(`${name}: the set-up code works once, also under concurrency`, async (t) => {
     t.match(await installation.id(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
     t.equal(await installation.id(), await installation.id());
-    t.equal(await installation.swarmId(), null);
+    t.same([await installation.swarmId(), await installation.hasLeftSwarms()], [null, false]);
     const recorded = await Promise.all(['one', 'two'].map((id) => installation.recordSwarm(id)));
     t.same(recorded, Array(2).fill(await installation.swarmId()), 'the first of two first starts');
     await installation.changeSwarm('three');
     t.equal(await installation.recordSwarm('four'), 'three');
-    t.equal(await installation.swarmId(), 'three');
+    t.same([await installation.swarmId(), await installation.hasLeftSwarms()], ['three', false]);
     await installation.changeSwarm(null);
-    t.equal(await installation.swarmId(), null);
+    t.same([await installation.swarmId(), await installation.hasLeftSwarms()], [null, true]);
+    t.equal(await installation.recordSwarm('five'), null, 'a start records none');
+    await installation.changeSwarm('six');
+    t.same([await installation.swarmId(), await installation.hasLeftSwarms()], ['six', false]);
+    await installation.changeSwarm(null);
     t.equal(await installation.setupRequired(), true);
     t.equal(await installation.spendSetupCode(hashOf('none yet')), false);
     const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];

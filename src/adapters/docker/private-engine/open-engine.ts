@@ -216,7 +216,8 @@ async function installPoolTools(settings: EngineSettings): Promise<void> {
   });
 }
 
-const missing = (mend: string): MissingEngine => ({
+/** In place of an engine that is not looked for, or not found. */
+export const missing = (mend: string): MissingEngine => ({
   kind: 'none',
   docker: null,
   endpoint: null,

@@ -50,6 +50,7 @@ type InstallationTable = {
   id: string;
   setup_code_hash: Buffer | null;
   swarm_id: string | null;
+  left_swarms: Generated<boolean>;
 };
 
 export type AuditRecordsTable = {

@@ -1,6 +1,7 @@
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
-import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
-import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
+import { canRecordSwarm, postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
+import { whileNoneRuns } from '../../../adapters/postgres/notification-listener.ts';
+import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import type { Config } from '../config.ts';
 import type { Outcome } from '../outcome.ts';
 import { missingDatabase, withDatabaseInUse } from './command-database.ts';
@@ -11,36 +12,47 @@ const EX_USAGE = 64;
 const NONE = 'none';
 
 /**
- * Records another Swarm as the one of the installation, or none. The containers of the present one stay there, and no process
- * looks for them any more. Refuses while the service runs: its processes use the Swarm that they found at their start.
+ * Changes or clears the installation's Swarm. Containers of the old one stay there, and Berth no longer manages them.
+ * Refuses while the service runs: its processes use the Swarm that they found at their start.
  */
 export async function changeSwarm(config: Config, id: string | undefined): Promise<Outcome> {
-  if (id === undefined || !/^[a-z0-9]+$/.test(id))
+  if (id === undefined || !(id === NONE || /^[a-z0-9]{25}$/.test(id)))
     return {
       code: EX_USAGE,
-      says: "--id must be a Swarm's id: docker info --format '{{.Swarm.Cluster.ID}}'",
+      says: `--id must be ${NONE}, or a Swarm's id, which has 25 characters: docker info --format '{{.Swarm.Cluster.ID}}'`,
     };
   const missing = missingDatabase(config);
   if (missing !== null) return missing;
+  const next = id === NONE ? null : id;
   return await withDatabaseInUse(config, async (url) => {
     const db = openDatabase(openPool({ url, poolSize: 1 }));
     try {
-      if ((await presentFrom(db)).length > 0)
-        return { code: 1, says: 'Berth is running on this database: stop all its processes first' };
-      const installation = postgresInstallation(db);
-      const before = await installation.swarmId();
-      const now = id === NONE ? null : id;
-      await installation.changeSwarm(now);
-      return { code: 0, says: changed(before, now) };
+      if (!(await canRecordSwarm(db)))
+        return { code: 1, says: 'The database has an older schema: run `berth migrate` first' };
+      return await changeIn(db, next);
     } finally {
       await db.destroy();
     }
   });
 }
 
-function changed(before: string | null, now: string | null): string {
-  const next =
-    now === null ? 'No Swarm is recorded any more.' : `Berth uses the Swarm ${now} from its next start.`;
-  const left = before === null || before === now ? '' : ` The containers of the Swarm ${before} stay there.`;
-  return `${next}${left}`;
+async function changeIn(db: Db, next: string | null): Promise<Outcome> {
+  let before: string | null = null;
+  const hasChanged = await whileNoneRuns(db, async (tx) => {
+    const installation = postgresInstallation(tx);
+    before = await installation.swarmId();
+    await installation.changeSwarm(next);
+  });
+  return hasChanged
+    ? { code: 0, says: changed(before, next) }
+    : { code: 1, says: 'Berth is running on this database: stop all its processes first' };
+}
+
+function changed(before: string | null, next: string | null): string {
+  const uses =
+    next === null
+      ? 'Berth uses no Swarm from its next start. For another engine, change BERTH_ENGINE and delete engine/engine.json in the data folder of each process.'
+      : `Berth uses the Swarm ${next} from its next start.`;
+  const left = before === null || before === next ? '' : ` The containers of the Swarm ${before} stay there.`;
+  return `${uses}${left}`;
 }

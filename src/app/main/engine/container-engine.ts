@@ -8,7 +8,7 @@ import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
-import { requireNoSwarm, type SwarmRecord } from './swarm-record.ts';
+import type { SwarmRecord } from './swarm-record.ts';
 
 const SEARCH_AGAIN_MS = 5_000;
 const SPACE_EVERY_MS = 30_000;
@@ -62,7 +62,6 @@ export async function useEngine(
 
   const bringUp = async (): Promise<void> => {
     try {
-      if (engine.kind !== 'none') await requireNoSwarm(setUp.installation);
       preparing = (await attach(engine, setUp, slot, parts, isolation.begin)).background;
     } catch (error) {
       signal.throwIfAborted();
@@ -80,8 +79,11 @@ export async function useEngine(
     if (signal.aborted) return;
     const search = async (): Promise<void> => {
       const mode = modeNow();
+      const { config, installation } = setUp;
       const other =
-        engine.kind === 'none' ? await findEngine(setUp.config, { log: searchLog, signal, mode }) : engine;
+        engine.kind === 'none'
+          ? await findEngine(config, { log: searchLog, signal, installation, mode })
+          : engine;
       // A search for external engines says nothing about the private one, so its status stays.
       if (other.kind !== 'none' || mode === 'auto') engine = other;
       await bringUp();

@@ -5,7 +5,10 @@ import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.
 import type { InstallationRepository } from '../../../ports/installation-repository.ts';
 
 /** The Swarm of an installation, the same for all its processes. */
-export type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'hasContainers' | 'recordSwarm'>;
+export type SwarmRecord = Pick<
+  InstallationRepository,
+  'swarmId' | 'hasLeftSwarms' | 'hasContainers' | 'recordSwarm'
+>;
 
 /** Berth uses no engine until an administrator has said where the containers are. `mend`: how to say it. */
 export class EngineNotChosen extends RuntimeUnavailable {
@@ -19,12 +22,12 @@ export class EngineNotChosen extends RuntimeUnavailable {
 }
 
 /** Throws when the containers are in a Swarm: no other engine has them. */
-export async function requireNoSwarm(installation: SwarmRecord): Promise<void> {
+export async function requireNoSwarm(installation: Pick<SwarmRecord, 'swarmId'>): Promise<void> {
   const id = await installation.swarmId();
   if (id !== null)
     throw new EngineNotChosen(
       `the containers are in the Swarm ${id}`,
-      'set BERTH_ENGINE=swarm and its settings, or run `berth use-swarm --id none` to give these containers up',
+      'set BERTH_ENGINE=swarm and its settings, or run `berth use-swarm --id none` to give these containers up; then also delete engine/engine.json in the data folder',
     );
 }
 
@@ -35,6 +38,11 @@ export async function requireNoSwarm(installation: SwarmRecord): Promise<void> {
 export async function ownSwarmIds(installation: SwarmRecord, dataDir: string): Promise<readonly string[]> {
   const id = await installation.swarmId();
   if (id !== null) return [id];
+  if (await installation.hasLeftSwarms())
+    throw new EngineNotChosen(
+      'this installation uses no Swarm since `berth use-swarm --id none`',
+      'unset BERTH_ENGINE, or stop Berth and run `berth use-swarm --id <Swarm id>`',
+    );
   const records = await readRecords(layoutOf(dataDir));
   const hasRecord = records.some(({ kind }) => kind === 'swarm');
   if (!hasRecord && (await installation.hasContainers()))
@@ -49,5 +57,24 @@ export async function ownSwarmIds(installation: SwarmRecord, dataDir: string): P
 export async function recordSwarm(installation: SwarmRecord, swarmId: string): Promise<void> {
   const own = await installation.recordSwarm(swarmId);
   if (own !== swarmId)
-    throw new OtherSwarm(`the manager is in the Swarm ${swarmId}, but the containers are in ${own}`);
+    throw new OtherSwarm(
+      own === null
+        ? 'this installation uses no Swarm any more'
+        : `the manager is in the Swarm ${swarmId}, but the containers are in ${own}`,
+    );
+}
+
+/** Whether the database no longer records the Swarm in use. False while the database does not answer. */
+export const isOtherSwarmRecorded = async (
+  installation: Pick<SwarmRecord, 'swarmId'>,
+  swarmId: string,
+): Promise<boolean> => (await installation.swarmId().catch(() => swarmId)) !== swarmId;
+
+/** Throws when the database no longer records the Swarm in use. */
+export async function requireSameSwarm(
+  installation: Pick<SwarmRecord, 'swarmId'>,
+  swarmId: string,
+): Promise<void> {
+  if (await isOtherSwarmRecorded(installation, swarmId))
+    throw new EngineNotChosen(`the Swarm ${swarmId} is no longer that of this installation`, 'restart Berth');
 }

@@ -11,6 +11,7 @@ import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-po
 import { clusterCanary } from '../../../adapters/kubernetes/network/isolation-probe.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
+import type { PartState } from '../../../domain/service/health.ts';
 import { RightMissing } from '../../../ports/containers/container-runtime.ts';
 import { type Parts, PREPARING, SEEN_BY_NODE } from '../health/readiness.ts';
 import { NODE } from './attach-engine.ts';
@@ -19,7 +20,7 @@ import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
-import { requireNoSwarm } from './swarm-record.ts';
+import { EngineNotChosen, requireNoSwarm } from './swarm-record.ts';
 
 const RULES_EVERY_MS = 30_000;
 
@@ -54,7 +55,7 @@ export async function useCluster(
     return slot.runtime.watch(setUp.onHint);
   };
   const onFault = (err: unknown): void => {
-    parts.engine = err instanceof RightMissing ? withoutRight(err) : NOT_USABLE;
+    parts.engine = faultState(err);
     parts.disk = NOT_USABLE;
   };
   const connection = reconnecting({ name: 'the cluster', log, signal, againMs, connect, onFault });
@@ -117,6 +118,11 @@ const NOT_USABLE = {
   reason: 'unusable',
   mend: 'see the log, and docs/cluster.md',
 } as const;
+
+function faultState(error: unknown): PartState {
+  if (error instanceof EngineNotChosen) return { ...NOT_USABLE, mend: error.mend };
+  return error instanceof RightMissing ? withoutRight(error) : NOT_USABLE;
+}
 
 /** In the administrator's words: the log has those of the API server. */
 const withoutRight = ({ right }: RightMissing) =>

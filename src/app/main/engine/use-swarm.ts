@@ -20,7 +20,7 @@ import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
-import { ownSwarmIds, recordSwarm } from './swarm-record.ts';
+import { isOtherSwarmRecorded, ownSwarmIds, recordSwarm, requireSameSwarm } from './swarm-record.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -105,8 +105,8 @@ function swarmManagers(
     // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = nextAddress(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
-    // Keep the nodes' firewall rules up while the new manager prepares the base image; the nodes already have it. What the
-    // last test found on them stays true until the next one.
+    // Keep the nodes' firewall rules up while the new manager prepares the base image; the nodes already have it. The
+    // last test's result holds until the next test.
     if (inUse !== null && setUp.baseImage !== null) slot.keep(swarm.firewalls.assertAll);
     const prepared = await prepare(swarm, ofManager, parts, (image) => {
       slot.keep(swarm.firewalls.assertAll);
@@ -129,7 +129,9 @@ function swarmManagers(
         throw error;
       }),
     mustSwitch: async (): Promise<boolean> =>
-      inUse !== null && (await mustSwitchManager(inUse.swarm.manager, hasOtherAddress)),
+      inUse !== null &&
+      ((await isOtherSwarmRecorded(setUp.installation, inUse.swarmId)) ||
+        (await mustSwitchManager(inUse.swarm.manager, hasOtherAddress))),
     /** Resolves when nothing prepares an image any more. */
     prepared: async (): Promise<unknown> => await preparing,
   };
@@ -150,11 +152,13 @@ async function attach(
   const { dataDir, swarm: addresses } = config;
   const other = await otherCluster(dataDir, 'swarm');
   if (other !== null) throw new Error(other);
+  // After the first connection only the same Swarm is accepted.
+  if (last.swarmId !== null) await requireSameSwarm(installation, last.swarmId);
+  const ownIds = last.swarmId === null ? await ownSwarmIds(installation, dataDir) : [last.swarmId];
   const { certPath, managers } = addresses;
   const { endpoint, docker, swarmId, faults } = await answeringManager(managers, {
     certPath,
-    // After the first connection only the same Swarm is accepted.
-    ownIds: last.swarmId === null ? await ownSwarmIds(installation, dataDir) : [last.swarmId],
+    ownIds,
     beginAt: last.beginAt,
   });
   for (const { endpoint: address, error } of inOtherSwarms(faults))
@@ -187,7 +191,7 @@ async function attach(
   const nodesLog = sparingLog(log);
   const describe = async (): Promise<void> => {
     const state = await engineState(swarm, endpoint);
-    // The manager was left meanwhile: what it said is out of date.
+    // Berth has left this manager since: its answer is out of date.
     if (signal.aborted) return;
     parts.engine = state;
     if (parts.engine.status === 'ready') nodesLog.over('all nodes of the Swarm can be used');

@@ -22,11 +22,7 @@ import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { postgresCatalogue } from '../../../adapters/postgres/containers/catalogue-repository.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
-import {
-  canRecordSwarm,
-  installationId,
-  postgresInstallation,
-} from '../../../adapters/postgres/installation-repository.ts';
+import { installationId, recordedSwarm } from '../../../adapters/postgres/installation-repository.ts';
 import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import { DEFAULT_IMAGE_KEY } from '../../../domain/containers/catalogue.ts';
@@ -150,8 +146,7 @@ const instanceOf = async (config: Config): Promise<Instance | null> =>
     ? await inDatabase(config, async (db) => {
         const id = await installationId(db);
         if (id === null) return null;
-        const swarmId = (await canRecordSwarm(db)) ? await postgresInstallation(db).swarmId() : null;
-        return { id, defaultImage: await defaultImageOf(db), swarmId };
+        return { id, defaultImage: await defaultImageOf(db), ...(await recordedSwarm(db)) };
       })
     : null;
 

@@ -26,6 +26,8 @@ export type Instance = {
   readonly defaultImage: string | null;
   /** The Swarm that its database records; null for none. */
   readonly swarmId: string | null;
+  /** Whether an administrator has chosen that no Swarm is used. */
+  readonly hasLeftSwarms: boolean;
 };
 
 /** Recorded engines. `forgotten`: gone for good, as the caller said, so nothing is asked of them. */

@@ -34,7 +34,8 @@ export async function usedSwarms(
     const manager = await managerOf(config, record, own);
     found.set(manager.swarmId, manager);
   }
-  if (own === null ? used.length === 0 : !found.has(own)) {
+  const lacksOne = own === null ? used.length === 0 && !instance.hasLeftSwarms : !found.has(own);
+  if (lacksOne) {
     const { manager, faults } =
       own === null
         ? await unrecordedManager(config, [...wereForgotten, ...old])
@@ -49,7 +50,8 @@ export async function usedSwarms(
 }
 
 /** A record without an id may be of any Swarm. */
-const isOld = ({ id }: RecordedElsewhere, { swarmId }: Instance): boolean => areOther(id, swarmId);
+const isOld = ({ id }: RecordedElsewhere, { swarmId, hasLeftSwarms }: Instance): boolean =>
+  hasLeftSwarms || areOther(id, swarmId);
 
 const oldMessage = (record: RecordedElsewhere): string =>
   `Nothing is removed from the Swarm ${nameOfEngine(record)} at ${record.endpoint}, which this installation has left: to remove its containers and volumes there, too, repeat with --old-swarm ${nameOfEngine(record)}.`;
