@@ -3,6 +3,8 @@ import { tokenTree } from '../../src/client/token-tree.ts';
 import type { ApiToken, Container } from '../../web/src/api/types.ts';
 import { endWords } from '../../web/src/lib/format/lifetime.ts';
 import { tokenFacts, tokenIsOver } from '../../web/src/lib/format/token-facts.ts';
+import type { ListQuery } from '../../web/src/state/container-list.ts';
+import { arrivedIn } from '../../web/src/views/containers/list/use-arrivals.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 
@@ -82,4 +84,25 @@ t.test('a row says what a token is for, and how it ended', async (t) => {
     ),
     [false, true, true],
   );
+});
+
+const ALL = { shared: 'false', q: '', status: '', sort: 'name' } as const;
+
+t.test('a row arrives when its container is new, not when scrolling loads it', async (t) => {
+  const list = (names: string, total: number, query: ListQuery = ALL) => ({
+    items: [...names].map((db_id) => ({ db_id }) as Container),
+    total,
+    query,
+  });
+  t.same(arrivedIn(list('ac', 2), list('abc', 3)), ['b']);
+  t.same(arrivedIn(list('ab', 2), list('abc', 3)), ['c'], 'at the end of a list that is loaded to its end');
+  t.same(arrivedIn(list('', 0), list('a', 1)), ['a'], 'the first of all');
+  t.same(arrivedIn(list('ac', 4), list('abc', 5)), ['b'], 'between rows of a longer list');
+  t.same(
+    arrivedIn(list('ab', 4), list('abcd', 5)),
+    [],
+    'the page that scrolling loads, when the total has grown',
+  );
+  t.same(arrivedIn(list('ab', 3), list('abc', 3)), []);
+  t.same(arrivedIn(list('ab', 2), list('abc', 3, { ...ALL, q: 'a' })), [], 'another query');
 });

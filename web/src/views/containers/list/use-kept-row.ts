@@ -15,7 +15,7 @@ function rowToKeep(rows: Rows, list: HTMLElement | null, offset: number): number
 }
 
 /**
- * Measures all rows anew when `form` changes, and leaves one of them where it is in the window. Called before the rows get
+ * Remeasures all rows when `form` changes, and keeps one of them at its position in the window. Called before the rows get
  * their new options.
  */
 export function useKeptRow(rows: Rows, list: RefObject<HTMLElement | null>, form: unknown): void {
