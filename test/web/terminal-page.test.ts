@@ -99,6 +99,27 @@ t.test('output is fed as fast as it is drawn, in order, and heavy output is repo
   t.equal(queue.queuedBytes, 0);
 });
 
+t.test('output that waits is taken back in order, without what the screen has', async (t) => {
+  const drawn: number[] = [];
+  const done: (() => void)[] = [];
+  const write = (data: Uint8Array, drawnNow: () => void): void => {
+    drawn.push(data[0] ?? -1);
+    done.push(drawnNow);
+  };
+  const queue = outputQueue(write, () => ({ pauseOutput: () => {}, resumeOutput: () => {} }));
+  for (let i = 0; i < 6; i += 1) queue.push(new Uint8Array(300_000).fill(i));
+  done.shift()?.();
+  t.same(drawn, [0, 1, 2]);
+  t.same(
+    queue.takeWaiting().map(([first]) => first),
+    [3, 4, 5],
+  );
+  t.equal(queue.queuedBytes, 0);
+  queue.push(new Uint8Array(1).fill(6));
+  while (done.length > 0) done.shift()?.();
+  t.same(drawn, [0, 1, 2, 6]);
+});
+
 const trying = (trouble: Trouble) => ({ kind: 'connecting', trouble }) as const;
 const waits = (trouble: Trouble) => ({ kind: 'waiting', trouble, delayMs: 900, attempt: 2 }) as const;
 const container = (status: string) => ({ status, name: 'a' }) as Container;

@@ -30,6 +30,8 @@ export class OutputGate {
   #buffered: Uint8Array[] = [];
   /** Output while frozen, since the last snapshot. */
   #missed: Uint8Array[] = [];
+  /** Of the first one that counts: `shift` would move all others, and there may be many small ones. */
+  #missedFrom = 0;
   #missedBytes = 0;
 
   constructor(queue: OutputQueue) {
@@ -71,7 +73,7 @@ export class OutputGate {
     const buffered = joined(this.#buffered);
     const waiting = isRedrawn
       ? buffered
-      : withLastScreen(joined([drawingOf(joined(this.#missed)), buffered]));
+      : withLastScreen(joined([drawingOf(joined(this.#missed.slice(this.#missedFrom))), buffered]));
     this.#buffered = [];
     this.#forgetMissed();
     if (waiting.length > 0) this.#queue.push(waiting);
@@ -92,11 +94,18 @@ export class OutputGate {
     if (effects.length > 0) this.#queue.push(effects);
     this.#missed.push(output);
     this.#missedBytes += output.length;
-    while (this.#missedBytes > MAX_MISSED_BYTES) this.#missedBytes -= this.#missed.shift()?.length ?? 0;
+    while (this.#missedBytes > MAX_MISSED_BYTES) {
+      this.#missedBytes -= this.#missed[this.#missedFrom]?.length ?? 0;
+      this.#missedFrom += 1;
+    }
+    if (this.#missedFrom * 2 <= this.#missed.length) return;
+    this.#missed = this.#missed.slice(this.#missedFrom);
+    this.#missedFrom = 0;
   }
 
   #forgetMissed(): void {
     this.#missed = [];
+    this.#missedFrom = 0;
     this.#missedBytes = 0;
   }
 }

@@ -24,14 +24,17 @@ export function outputQueue(
   maxQueuedBytes: number = MAX_QUEUED_BYTES,
 ): OutputQueue {
   let queued: { readonly data: Uint8Array; readonly done: (() => void) | undefined }[] = [];
+  /** Of the first one that waits: `shift` would move all others, and there may be millions of small ones. */
+  let first = 0;
   let queuedBytes = 0;
   let inParser = 0;
   let flooded = false;
 
   const feed = (): void => {
     while (inParser < MAX_IN_PARSER_BYTES) {
-      const next = queued.shift();
+      const next = queued[first];
       if (next === undefined) break;
+      first += 1;
       const { data, done } = next;
       queuedBytes -= data.length;
       inParser += data.length;
@@ -40,6 +43,10 @@ export function outputQueue(
         done?.();
         feed();
       });
+    }
+    if (first * 2 > queued.length) {
+      queued = queued.slice(first);
+      first = 0;
     }
     if (flooded && queuedBytes === 0) {
       flooded = false;
@@ -58,8 +65,9 @@ export function outputQueue(
       }
     },
     takeWaiting() {
-      const taken = queued;
+      const taken = queued.slice(first);
       queued = [];
+      first = 0;
       queuedBytes = 0;
       return taken.map(({ data }) => data);
     },
