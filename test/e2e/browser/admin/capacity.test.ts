@@ -52,6 +52,20 @@ t.test('an administrator sees how full the machine is, and who fills it', async 
   t.same(faults, []);
 });
 
+t.test('figures that cannot be read have a heading above the reason', async (t) => {
+  const scene = await aMachine(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const { page } = await signedIn(browser, paged, 'root');
+  await page.route('**/api/admin/capacity', (route) => route.fulfill({ status: 500, json: {} }));
+  await page.goto(`${paged.address}/admin/capacity`);
+  const machine = page.getByRole('region', { name: 'Machine' });
+  await machine.getByRole('button', { name: 'Try again' }).waitFor();
+  await page.unroute('**/api/admin/capacity');
+  await machine.getByRole('button', { name: 'Try again' }).click();
+  await machine.getByText('25 %').waitFor();
+});
+
 t.test('an administrator closes a terminal, and its user reads who did', async (t) => {
   const scene = await aMachine(t);
   if (scene === null) return;

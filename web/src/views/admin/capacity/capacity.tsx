@@ -16,7 +16,7 @@ export function CapacityPage() {
   const warnings = nodes.flatMap((node) => node.warnings);
   return (
     <>
-      <LoadProblem of={{ failure, reload }} />
+      {value !== null && <LoadProblem of={{ failure, reload }} />}
       {warnings.length > 0 && (
         <ul class="capacity-warnings" aria-label="Warnings">
           {warnings.map(({ code, message }) => (
@@ -27,9 +27,9 @@ export function CapacityPage() {
           ))}
         </ul>
       )}
-      {failure === null && value === null && (
+      {value === null && (
         <Section title="Machine">
-          <Loading />
+          {failure === null ? <Loading /> : <LoadProblem of={{ failure, reload }} />}
         </Section>
       )}
       {nodes.map((node) => (
