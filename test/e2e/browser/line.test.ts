@@ -47,7 +47,7 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     await context.setOffline(true);
     await shown(page, 'You are offline.');
     await page.keyboard.type('echo "=offline="');
-    await shown(page, 'You are offline. 16 characters will be sent when you are back.');
+    await shown(page, 'You are offline. Up to 16 characters will be sent when you are back.');
     t.match(await status(page).getAttribute('class'), /stale/, 'the state is not shown as if it were known');
     await context.setOffline(false);
     await waitFor(() => pty().typed() === 'echo "=offline="');
@@ -60,7 +60,7 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     await shown(page, 'Berth is not responding.');
     await page.keyboard.type('echo "=dead="');
     // With up to 16 earlier ones, whose acknowledgements may be lost.
-    await shown(page, /(1[3-9]|2\d) characters will be sent when it is back\./);
+    await shown(page, /Up to (1[3-9]|2\d) characters will be sent when it is back\./);
     line.recover();
     await page.locator('.line-lost').waitFor({ state: 'detached' });
     await page.keyboard.type('last');

@@ -111,7 +111,7 @@ function Lost(props: LostProps) {
       <span>
         {isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : lostWords(props, seconds)}
         {unsentCharacters > 0 &&
-          ` ${plural(unsentCharacters, 'character')} will be sent when ${how === 'offline' ? 'you are' : 'it is'} back.`}
+          ` Up to ${plural(unsentCharacters, 'character')} will be sent when ${how === 'offline' ? 'you are' : 'it is'} back.`}
       </span>
       {!isSoon && how !== 'offline' && <Button onClick={onRetry}>Try now</Button>}
     </div>
