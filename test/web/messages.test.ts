@@ -139,10 +139,10 @@ const box = (volumeMb: number | null, layerMb: number | null, over: Partial<Box>
 
 t.test("a container's use is shown beside its limits", async (t) => {
   t.equal(shortUse(layerSpace(box(0, 120))), '0.1 of 2 GB');
-  t.equal(exactUse(layerSpace(box(0, 120))), '120 of 2,048 MB');
+  t.equal(exactUse(layerSpace(box(0, 120))), '120 of 2048 MB');
   t.equal(shortUse(volumeSpace(box(300, 0))), '300 of 1000 MB');
   t.equal(shortUse(layerSpace(box(0, null))), 'up to 2 GB', 'not counted yet');
-  t.equal(exactUse(layerSpace(box(0, null))), 'up to 2,048 MB');
+  t.equal(exactUse(layerSpace(box(0, null))), 'up to 2048 MB');
 });
 
 t.test('it warns from nine tenths on, first of what stops the container', async (t) => {
@@ -167,6 +167,7 @@ t.test('the advice fits what is low, and whether the container runs', async (t) 
   t.match(spaceAdvice(box(0, 2049, { status: 'stopped' }))[0], /^Start the container and remove/);
   t.match(spaceAdvice(box(950, 0))[0], /^Remove files from \/workspace/);
   t.match(spaceAdvice(box(950, 1900)).at(-1), /larger one/);
+  t.match(spaceAdvice(box(1101, 0, { status: 'stopped' }))[0], /^Increase its disk size .*, then start it/);
 });
 
 t.test('for a measured volume the limit until the stop is shown', async (t) => {

@@ -4,6 +4,8 @@ import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 import { fakeTerminals } from '../../support/terminal/terminals.ts';
 
+type Sizes = { scrollWidth: number; clientWidth: number };
+
 test('a container without space outside its volume says so, and what to do', async (t, browser, paged) => {
   const ada = await aPerson(paged.service, 'ada');
   const id = await paged.container(ada, 'calm-bay');
@@ -23,7 +25,7 @@ test('a container without space outside its volume says so, and what to do', asy
   await warning.focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Disk use of calm-bay' });
-  await dialog.getByText('1,900 of 2,048 MB').waitFor();
+  await dialog.getByText('1900 of 2048 MB').waitFor();
   await dialog.getByText('Remove packages and files you do not need outside /workspace').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -37,6 +39,18 @@ test('a container without space outside its volume says so, and what to do', asy
   await dialog.getByText('Start the container and remove something').waitFor();
   await dialog.getByRole('button', { name: 'Settings…' }).click();
   await page.getByRole('dialog', { name: 'Settings of calm-bay' }).waitFor();
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${paged.address}/containers/${id}`);
+  await page.getByRole('heading', { name: 'calm-bay is stopped' }).waitFor();
+  await page.getByText('remove something outside /workspace within a minute').waitFor();
+  t.equal(await page.getByText('Start it to continue').count(), 0);
+  await page.getByRole('button', { name: 'Disk use of calm-bay: layer over its limit' }).waitFor();
+  const name = page.getByRole('heading', { level: 1 });
+  t.ok(
+    await name.evaluate(({ scrollWidth, clientWidth }: Sizes) => scrollWidth <= clientWidth),
+    'the whole name is beside the warning on a phone',
+  );
   t.same(faults, []);
 });
 

@@ -156,7 +156,7 @@ export const TERMINAL_STATES: readonly Scene[] = [
       status_reason: 'over its limit outside /workspace: 2049 of 2048 MB',
       layer: { used_mb: 2049, limit_mb: 2048 },
     }),
-    shows: /is stopped/,
+    shows: /within a minute/,
   },
   {
     name: 'terminal-no-processes',

@@ -35,11 +35,9 @@ export const layerSpace = ({ layer }: Pick<Container, 'layer'>): Space =>
 export const stoppedAboveMb = ({ volume }: Pick<Container, 'volume'>): number | null =>
   volume.quota === 'hard' ? null : Math.floor(volume.size_mb * STOPS_ABOVE);
 
-/** `1,900 of 2,048 MB`: to the MB, for what is near its limit. */
+/** `1900 of 2048 MB`, as the reason of a stop says it: to the MB, for what is near its limit. */
 export const exactUse = ({ usedMb, limitMb }: Space): string =>
-  usedMb === null ? `up to ${count(limitMb)} MB` : `${count(usedMb)} of ${count(limitMb)} MB`;
-
-const count = (value: number): string => value.toLocaleString('en');
+  usedMb === null ? `up to ${limitMb} MB` : `${usedMb} of ${limitMb} MB`;
 
 /** `0.3 of 2 GB`; the limit alone until the use is known. */
 export const shortUse = ({ usedMb, limitMb }: Space): string =>
@@ -76,6 +74,7 @@ export function stoppedForSpace(
 export function spaceAdvice(container: Pick<Container, 'volume' | 'layer' | 'status'>): readonly string[] {
   const [volume, layer] = [isLow(volumeSpace(container)), isLow(layerSpace(container))];
   const isRunning = container.status === 'running';
+  const mayStart = isRunning || volumeSpace(container).fill !== 'full';
   const advice: readonly (readonly [applies: boolean, words: string])[] = [
     [
       layer && isRunning,
@@ -89,10 +88,16 @@ export function spaceAdvice(container: Pick<Container, 'volume' | 'layer' | 'sta
       layer,
       'Or change its limits under “Settings…” without “Keep what was installed”. That recreates it: only /workspace is kept.',
     ],
-    [volume, 'Remove files from /workspace, or increase its disk size under “Settings…”.'],
+    [volume && mayStart, 'Remove files from /workspace, or increase its disk size under “Settings…”.'],
+    [!mayStart, 'Increase its disk size under “Settings…”, then start it.'],
     [volume || layer, 'If your tier allows no more, ask an administrator for a larger one.'],
   ];
   return advice.filter(([applies]) => applies).map(([, words]) => words);
 }
+
+/** The first advice for a container that was stopped for its space; null for any other. */
+export const adviceOnStop = (
+  container: Pick<Container, 'volume' | 'layer' | 'status' | 'status_reason'>,
+): string | null => (stoppedForSpace(container) === null ? null : (spaceAdvice(container)[0] ?? null));
 
 const isLow = ({ fill }: Space): boolean => fill === 'nearly_full' || fill === 'full';

@@ -63,7 +63,7 @@ function volumeEnd(container: Container): string {
   const stopsAt = stoppedAboveMb(container);
   return stopsAt === null
     ? 'When it is full, programs get “No space left on device”. The container keeps running.'
-    : `Measured every minute. Above ${stopsAt.toLocaleString('en')} MB, the container is stopped.`;
+    : `Measured every minute. Above ${stopsAt} MB, the container is stopped.`;
 }
 
 type LineProps = {

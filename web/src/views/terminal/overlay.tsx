@@ -14,6 +14,8 @@ type OverlayProps = {
   readonly starting: boolean;
   /** What went wrong with the container, in a sentence; null when nothing has. */
   readonly fault: string | null;
+  /** What to do about a stop for its disk use; null for any other. */
+  readonly spaceAdvice: string | null;
   /** Whose shared terminal it is; null for an own one. */
   readonly sharedBy: string | null;
   /** A machine that must connect by itself. */
@@ -120,7 +122,7 @@ function Lost(props: LostProps) {
 
 type OverProps = OverlayProps & { readonly why: EndReason; readonly exitCode: number | null };
 
-function wordsOf({ why, exitCode, name, fault, sharedBy, isAgent }: OverProps): Explanation {
+function wordsOf({ why, exitCode, name, fault, spaceAdvice, sharedBy, isAgent }: OverProps): Explanation {
   if (why === 'ended') return inTwo(endedWith(exitCode));
   if (why === 'stopped' && isAgent)
     return inTwo(`${name} is not connected. This terminal opens again when the machine comes back.`);
@@ -129,7 +131,11 @@ function wordsOf({ why, exitCode, name, fault, sharedBy, isAgent }: OverProps): 
       `${name} is stopped. Only ${sharedBy} can start it. This terminal opens again when it runs.`,
     );
   const words = inTwo(WORDS[why].replace('{name}', name));
-  return why === 'stopped' && fault !== null ? { ...words, next: `${fault} ${words.next}` } : words;
+  if (why !== 'stopped' || fault === null) return words;
+  // why: the reason of such a stop has advice of its own, in short
+  if (spaceAdvice !== null)
+    return { ...words, next: `${inTwo(fault).title}. Its files are kept. ${spaceAdvice}` };
+  return { ...words, next: `${fault} ${words.next}` };
 }
 
 function Over(props: OverProps) {

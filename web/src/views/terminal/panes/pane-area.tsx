@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { HEALTHY } from '../../../../../src/client/terminal/connection-types.ts';
 import { reach } from '../../../lib/browser/server-reachability.ts';
+import { adviceOnStop } from '../../../lib/format/disk-space.ts';
 import { faultOf } from '../../../lib/outcome.ts';
 import { start } from '../../../state/containers.ts';
 import type { TerminalAction } from '../../../terminal/panes/shortcuts.ts';
@@ -75,6 +76,7 @@ function OverlayOver({ panes, known, ...overlay }: OverlayOverProps) {
     <TerminalOverlay
       {...overlay}
       fault={container === null ? null : (faultOf(container)?.words ?? null)}
+      spaceAdvice={container === null ? null : adviceOnStop(container)}
       sharedBy={sharedBy}
       isAgent={container?.agent !== undefined}
       onRetry={() => {
