@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { linkedText } from '../../web/src/lib/linked-text.ts';
 import { type Link, linkOf } from '../../web/src/terminal/links.ts';
@@ -43,3 +44,10 @@ for (const [text, addresses] of CASES) {
     );
   });
 }
+
+t.test(
+  'the preview of a page names no address without an origin, which readers of previews ignore',
+  async (t) => {
+    t.notMatch(readFileSync('web/index.html', 'utf8'), /property="og:[^>]*content="\//);
+  },
+);
