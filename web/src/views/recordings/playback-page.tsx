@@ -116,7 +116,9 @@ function Screen({ recording: { cols, rows, duration_ms: lengthMs }, cast, skipPa
       player.addEventListener('playing', () => Object.assign(left.current, { playing: true }));
       player.addEventListener('pause', () => Object.assign(left.current, { playing: false }));
       end = () => {
-        left.current.seconds = player.getCurrentTime();
+        // why: a player that was not started says it is at the moment of its poster
+        const isStarted = element.querySelector('.ap-overlay-start') === null;
+        left.current.seconds = isStarted ? player.getCurrentTime() : 0;
         player.dispose();
       };
       // why: with other pauses the same second shows something else
