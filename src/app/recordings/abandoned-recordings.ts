@@ -19,7 +19,7 @@ export type AbandonedRecordingsDeps = {
 };
 
 const KEPT =
-  'the folder of recordings has files of another database: none without a row is removed. If this is the wrong database, ' +
+  'this database does not know some files in the recordings folder; Berth keeps them. If this is the wrong database, ' +
   'start with the right one; else move these files to another folder';
 
 /** Ends recordings of dead processes, and removes files without a row from the installation's own folder. */
@@ -45,7 +45,10 @@ export function abandonedRecordings(deps: AbandonedRecordingsDeps) {
     for (const { id, writtenAtMs } of unknown) if (writtenAtMs <= latest) await files.remove(id);
   }
 
-  /** Another database, such as a new one before its dump is restored, knows none of the files: it takes no folder that has some. */
+  /**
+   * Another database, such as a new one before its dump is restored, knows none of the files, so it does not claim a
+   * folder with unknown files. A folder that nobody has claimed is an earlier version's: there one known file is enough.
+   */
   async function removeUnknown(): Promise<void> {
     const listed = await files.list();
     const known = await recordings.known(listed.map(({ id }) => id));
@@ -53,9 +56,10 @@ export function abandonedRecordings(deps: AbandonedRecordingsDeps) {
     const [own, owner] = [await installation.id(), await files.owner()];
     const isOwn = owner === own;
     // A copy's files may all be young.
-    if (unknown.length === 0 && !isOwn) await files.claim(own);
+    const isKnown = unknown.length === 0 || (owner === null && known.size > 0);
+    if (isKnown && !isOwn) await files.claim(own);
     if (isOwn) await removeOld(unknown);
-    const keeps = !isOwn && unknown.length > 0;
+    const keeps = !isOwn && !isKnown;
     if (keeps && !hasWarned) log.warn({ files: unknown.length, owner }, KEPT);
     hasWarned = keeps;
   }

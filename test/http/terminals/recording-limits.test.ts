@@ -181,6 +181,19 @@ t.test('a file without a row is removed when it is old', async (t) => {
   t.same([...files.contents.keys()].sort(), [id, young].sort());
 });
 
+t.test('a database takes the unclaimed folder of its recordings, in which one file has no row', async (t) => {
+  const { open, record, service, files, pass } = await aStudio(t);
+  await open();
+  const { id } = (await record()).json();
+  const orphan = randomUUID();
+  await (await files.create(orphan)).append('x');
+  Object.assign(files.contents.get(orphan) ?? {}, { touchedAtMs: 0 });
+  await pass(20_000);
+  await service.recordings.sweep();
+  await service.recordings.sweep();
+  t.same([...files.contents.keys()], [id]);
+});
+
 t.test('another database takes no folder with files that it does not know, however young', async (t) => {
   const { service, files, pass } = await aStudio(t);
   const { installation } = service.ports.storage.repositories;
