@@ -140,7 +140,7 @@ t.test('a relay that does not say that it is connected is ended', async (t) => {
   t.equal(outcome, '');
   time.pass(2_000);
   for (let turns = 0; turns < 20 && outcome === ''; turns += 1) await turn();
-  t.equal(outcome, 'RuntimeFailure');
+  t.equal(outcome, 'AnswerLate');
   t.equal(seen.ends, 1);
   if (outcome !== '') await connecting;
 });

@@ -95,7 +95,7 @@ const SILENT: Run = { prints: '', exitCode: 137, hangs: true };
 
 t.test('a reader that neither says where it starts nor exits is ended', async (t) => {
   const { seen, follow } = readers(() => SILENT, 0.01);
-  await t.rejects(follow(), { name: 'RuntimeFailure' });
+  await t.rejects(follow(), { name: 'AnswerLate' });
   t.match(seen, { readers: 1, ends: 1 });
 });
 
