@@ -46,12 +46,6 @@ const isOld = (where: ExpressionBuilder<Database & { e: Database['events'] }, 'e
   ]);
 
 export function postgresEvents(db: Db): EventLog {
-  const stream = () =>
-    db
-      .selectFrom('events as e')
-      .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at'])
-      .select([audience.as('audience'), forAdministrators.as('for_administrators')]);
-
   return {
     append: ({ type, dbId, ownerId, audience = null, data }) =>
       db
@@ -71,23 +65,7 @@ export function postgresEvents(db: Db): EventLog {
       return last?.id ?? START;
     },
 
-    async after(position, limit) {
-      const rows = await stream()
-        .select(settled.as('settled'))
-        .where(comes('>=', position))
-        .orderBy('e.xid')
-        .orderBy('e.position')
-        .limit(limit + 1)
-        .execute();
-      const isHere = rows[0]?.id === position;
-      const later = isHere ? rows.slice(1) : rows.slice(0, limit);
-      const ready = later.filter((row) => row.settled);
-      return {
-        events: ready.map(toEvent),
-        waiting: ready.length < later.length,
-        isGone: !isHere && position !== START,
-      };
-    },
+    after: (position, limit) => eventsAfter(db, position, limit),
 
     async seenBy(userId, range, limit) {
       const { rows } = await seenBy(userId, range, limit).execute(db);
@@ -106,6 +84,28 @@ export function postgresEvents(db: Db): EventLog {
     },
 
     sweep: () => db.deleteFrom('events as e').where(isOld).$call(run),
+  };
+}
+
+/** The event at `position` is read too: without it, the server may have lost the last events. */
+async function eventsAfter(db: Db, position: string, limit: number): ReturnType<EventLog['after']> {
+  const rows = await db
+    .selectFrom('events as e')
+    .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at'])
+    .select([audience.as('audience'), forAdministrators.as('for_administrators')])
+    .select(settled.as('settled'))
+    .where(comes('>=', position))
+    .orderBy('e.xid')
+    .orderBy('e.position')
+    .limit(limit + 1)
+    .execute();
+  const isHere = rows[0]?.id === position;
+  const later = isHere ? rows.slice(1) : rows.slice(0, limit);
+  const ready = later.filter((row) => row.settled);
+  return {
+    events: ready.map(toEvent),
+    waiting: ready.length < later.length,
+    isGone: !isHere && position !== START,
   };
 }
 

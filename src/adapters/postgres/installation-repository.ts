@@ -30,23 +30,13 @@ export async function recordedSwarm(
 }
 
 export const postgresInstallation = (db: Db): InstallationRepository => ({
+  ...swarmRecord(db),
+
   id: () =>
     db
       .selectFrom('installation')
       .select('id')
       .$call(onlyAs(({ id }) => id)),
-
-  swarmId: () =>
-    db
-      .selectFrom('installation')
-      .select('swarm_id')
-      .$call(onlyAs(({ swarm_id }) => swarm_id)),
-
-  hasLeftSwarms: () =>
-    db
-      .selectFrom('installation')
-      .select('left_swarms')
-      .$call(onlyAs(({ left_swarms }) => left_swarms)),
 
   hasContainers: () =>
     db
@@ -56,20 +46,6 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       .where('node', '<>', AGENT_NODE)
       .limit(1)
       .$call(isAny),
-
-  recordSwarm: (id) =>
-    db
-      .updateTable('installation')
-      .set(({ fn, val }) => ({ swarm_id: fn.coalesce('swarm_id', val(id)) }))
-      .where('left_swarms', '=', false)
-      .returning('swarm_id')
-      .$call(firstAs(({ swarm_id }) => swarm_id)),
-
-  changeSwarm: (id) =>
-    db
-      .updateTable('installation')
-      .set({ swarm_id: id, left_swarms: id === null })
-      .$call(run),
 
   async setupRequired() {
     const admin = await db.selectFrom('users').select('id').where('role', '=', 'admin').executeTakeFirst();
@@ -94,4 +70,34 @@ export const postgresInstallation = (db: Db): InstallationRepository => ({
       .set({ setup_code_hash: null })
       .where('setup_code_hash', '=', hash)
       .$call(changedOne),
+});
+
+type SwarmRecord = Pick<InstallationRepository, 'swarmId' | 'hasLeftSwarms' | 'recordSwarm' | 'changeSwarm'>;
+
+const swarmRecord = (db: Db): SwarmRecord => ({
+  swarmId: () =>
+    db
+      .selectFrom('installation')
+      .select('swarm_id')
+      .$call(onlyAs(({ swarm_id }) => swarm_id)),
+
+  hasLeftSwarms: () =>
+    db
+      .selectFrom('installation')
+      .select('left_swarms')
+      .$call(onlyAs(({ left_swarms }) => left_swarms)),
+
+  recordSwarm: (id) =>
+    db
+      .updateTable('installation')
+      .set(({ fn, val }) => ({ swarm_id: fn.coalesce('swarm_id', val(id)) }))
+      .where('left_swarms', '=', false)
+      .returning('swarm_id')
+      .$call(firstAs(({ swarm_id }) => swarm_id)),
+
+  changeSwarm: (id) =>
+    db
+      .updateTable('installation')
+      .set({ swarm_id: id, left_swarms: id === null })
+      .$call(run),
 });

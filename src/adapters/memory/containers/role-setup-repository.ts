@@ -17,21 +17,6 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
     const lease = leases().get(dbId);
     return lease === undefined || lease.until <= clock.now() || (own && lease.owner === owner);
   };
-  /** Of each user one, if none is in progress; both containers and users whose last attempt is longest ago come first. */
-  const whatIsDue = (owner: string, own: boolean): readonly StoredContainer[] => {
-    const wanted = state.containers.filter((one) => one.roleSetup.id !== null && one.state === 'running');
-    const busy = new Set(wanted.filter((one) => !isFree(one, owner, own)).map(({ ownerId }) => ownerId));
-    const begunMs = ({ dbId }: StoredContainer): number => state.roleSetupsBegunAt.get(dbId)?.getTime() ?? 0;
-    const lastMs = ({ ownerId }: StoredContainer): number =>
-      Math.max(...state.containers.filter((one) => one.ownerId === ownerId).map(begunMs));
-    const due = wanted
-      .filter(({ ownerId }) => !busy.has(ownerId))
-      .toSorted((a, b) => begunMs(a) - begunMs(b));
-    return due
-      .filter(({ ownerId, dbId }) => due.find((one) => one.ownerId === ownerId)?.dbId === dbId)
-      .toSorted((a, b) => lastMs(a) - lastMs(b) || a.createdAt.getTime() - b.createdAt.getTime());
-  };
-
   return {
     findForUpdate: async (dbId) => {
       const row = find(dbId);
@@ -44,7 +29,7 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
       return write(container, setup);
     },
     async takeUp(owner, leaseSeconds, own, limit) {
-      const due = whatIsDue(owner, own).slice(0, limit);
+      const due = whatIsDue(state, (one) => isFree(one, owner, own)).slice(0, limit);
       return due.map((container) => {
         const { id, detail } = container.roleSetup;
         state.roleSetupsBegunAt.set(container.dbId, clock.now());
@@ -70,4 +55,20 @@ export function memoryRoleSetups(state: MemoryState, clock: Clock): RoleSetupRep
       if (found && leases().get(found.dbId)?.owner === owner) leases().delete(found.dbId);
     },
   };
+}
+
+/** Of each user one, if none is in progress; both containers and users whose last attempt is longest ago come first. */
+function whatIsDue(
+  { containers, roleSetupsBegunAt }: MemoryState,
+  isFree: (container: StoredContainer) => boolean,
+): readonly StoredContainer[] {
+  const wanted = containers.filter((one) => one.roleSetup.id !== null && one.state === 'running');
+  const busy = new Set(wanted.filter((one) => !isFree(one)).map(({ ownerId }) => ownerId));
+  const begunMs = ({ dbId }: StoredContainer): number => roleSetupsBegunAt.get(dbId)?.getTime() ?? 0;
+  const lastMs = ({ ownerId }: StoredContainer): number =>
+    Math.max(...containers.filter((one) => one.ownerId === ownerId).map(begunMs));
+  const due = wanted.filter(({ ownerId }) => !busy.has(ownerId)).toSorted((a, b) => begunMs(a) - begunMs(b));
+  return due
+    .filter(({ ownerId, dbId }) => due.find((one) => one.ownerId === ownerId)?.dbId === dbId)
+    .toSorted((a, b) => lastMs(a) - lastMs(b) || a.createdAt.getTime() - b.createdAt.getTime());
 }

@@ -1,7 +1,6 @@
 import { processLimits } from '../../../adapters/docker/host/process-limits.ts';
 import { COUNTED } from '../../../adapters/docker/volumes/container-volumes.ts';
-import { otherCluster, recordUse } from '../../../adapters/engine-record.ts';
-import { answeringManager, inOtherSwarms } from '../../../adapters/swarm/client/manager-address.ts';
+import { recordUse } from '../../../adapters/engine-record.ts';
 import { SWARM_CAPABILITIES, swarmRuntime } from '../../../adapters/swarm/containers/container-runtime.ts';
 import type { StaleNodes } from '../../../adapters/swarm/containers/stale-networks.ts';
 import { swarmWarmPool } from '../../../adapters/swarm/images/warm-pool.ts';
@@ -16,11 +15,12 @@ import { NODE } from './attach-engine.ts';
 import { prepareBaseImage } from './base-image.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
+import { findManager, type LastSwarm } from './find-manager.ts';
 import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts';
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
-import { isOtherSwarmRecorded, ownSwarmIds, recordSwarm, requireSameSwarm } from './swarm-record.ts';
+import { isOtherSwarmRecorded } from './swarm-record.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -139,43 +139,21 @@ function swarmManagers(
 
 type InUse = { readonly endpoint: string; readonly swarmId: string; readonly swarm: Swarm };
 
-async function attach(
-  { config, instanceId, installation, baseImage, metrics, log, signal }: EngineSetUp,
-  slot: EngineSlot,
-  parts: Parts,
-  last: {
-    readonly beginAt: string | null;
-    readonly swarmId: string | null;
-    readonly staleNodes: StaleNodes;
-  },
-): Promise<InUse> {
-  const { dataDir, swarm: addresses } = config;
-  const other = await otherCluster(dataDir, 'swarm');
-  if (other !== null) throw new Error(other);
-  // After the first connection only the same Swarm is accepted.
-  if (last.swarmId !== null) await requireSameSwarm(installation, last.swarmId);
-  const ownIds = last.swarmId === null ? await ownSwarmIds(installation, dataDir) : [last.swarmId];
-  const { certPath, managers } = addresses;
-  const { endpoint, docker, swarmId, faults } = await answeringManager(managers, {
-    certPath,
-    ownIds,
-    beginAt: last.beginAt,
-  });
-  for (const { endpoint: address, error } of inOtherSwarms(faults))
-    log.warn(`the manager at ${address} is left out: ${String(error)}`);
-  if (last.swarmId === null) await recordSwarm(installation, swarmId);
+async function attach(setUp: EngineSetUp, slot: EngineSlot, parts: Parts, last: LastSwarm): Promise<InUse> {
+  const { config, instanceId, baseImage, metrics, log } = setUp;
+  const { endpoint, docker, swarmId } = await findManager(setUp, last);
   const mode = config.diskQuota === 'hard' ? 'none' : 'measured';
   const swarm = openSwarm(docker, {
     instanceId,
     swarmId,
     node: NODE,
-    addresses,
+    addresses: config.swarm,
     toolsImage: baseImage,
     disk: { ...COUNTED, mode },
     processLimits: await processLimits(),
     staleNodes: last.staleNodes,
   });
-  await recordUse(dataDir, { kind: 'swarm', endpoint, id: swarmId }, log);
+  await recordUse(config.dataDir, { kind: 'swarm', endpoint, id: swarmId }, log);
   const { turns, ...inside } = swarmInside(swarm);
   turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', () => turns.waiting().calls);
@@ -188,6 +166,17 @@ async function attach(
     host: swarmHost(swarm),
   });
   parts.disk = mode === 'none' ? NO_QUOTA : { status: 'ready', detail: 'soft: measured every minute' };
+  describeHealth(swarm, endpoint, setUp, slot, parts);
+  return { endpoint, swarmId, swarm };
+}
+
+function describeHealth(
+  swarm: Swarm,
+  endpoint: string,
+  { log, signal }: EngineSetUp,
+  slot: EngineSlot,
+  parts: Parts,
+): void {
   const nodesLog = sparingLog(log);
   const describe = async (): Promise<void> => {
     const state = await engineState(swarm, endpoint);
@@ -201,7 +190,6 @@ async function attach(
   // Old nodes may first get an image to try out.
   parts.engine = { status: 'ready', detail: `Swarm at ${endpoint}` };
   void describe().catch((err: unknown) => log.warn({ err }, 'the health of the Swarm is not known'));
-  return { endpoint, swarmId, swarm };
 }
 
 /** The image is made on the manager; each node gets it from there. */
