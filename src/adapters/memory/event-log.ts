@@ -30,8 +30,12 @@ function audienceOf(state: MemoryState, event: LoggedEvent, now: Date): StoredEv
 
 /** `committed` resolves when no transaction is active, since reads must be final. */
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
-  const isYounger = ({ createdAt }: LoggedEvent, hours: number): boolean =>
-    clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
+  /** Whether this event and the one after it are older. */
+  const areOlder = (at: number, hours: number): boolean => {
+    const before = clock.now().getTime() - hours * HOUR_MS;
+    const [one, next] = state.events.slice(at, at + 2);
+    return [one, next].every((event) => event !== undefined && event.createdAt.getTime() <= before);
+  };
   const mayBeSeen = (event: LoggedEvent, userId: string): boolean => {
     const audience = audienceOf(state, event, clock.now());
     return audience === 'everybody' || audience.includes(userId);
@@ -73,15 +77,12 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
 
     async keepsSince(id) {
       await committed();
-      return state.events.some((one) => String(one.position) === id && isYounger(one, EVENTS_KEPT_HOURS));
+      const at = state.events.findIndex((one) => String(one.position) === id);
+      return at !== -1 && !areOlder(at, EVENTS_KEPT_HOURS);
     },
 
     async sweep() {
-      const isKept = (one: LoggedEvent): boolean => isYounger(one, EVENTS_SWEPT_HOURS);
-      state.events = state.events.filter((one, at, all) => {
-        const next = all[at + 1];
-        return isKept(one) || next === undefined || isKept(next);
-      });
+      state.events = state.events.filter((_, at) => !areOlder(at, EVENTS_SWEPT_HOURS));
     },
   };
 }

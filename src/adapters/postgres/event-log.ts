@@ -34,16 +34,17 @@ const id = sql<string>`e.xid || '-' || e.position`;
 
 const hoursAgo = (hours: number) => sql<Date>`now() - make_interval(hours => ${sql.lit(hours)})`;
 
-/** Whether the event after `e` is old too: readers that have read all of a quiet day need the last one's position. */
-const isNextOld = sql<SqlBool>`(select next.created_at < ${hoursAgo(EVENTS_SWEPT_HOURS)} from events next
-  where (next.xid, next.position) > (e.xid, e.position) order by next.xid, next.position limit 1)`;
+/**
+ * Whether `e` and the event after it are older; null where no event comes after it. Readers that have read all of a quiet
+ * day continue from the last one.
+ */
+const areOlder = (hours: number) => sql<SqlBool>`(e.created_at < ${hoursAgo(hours)} and (
+  select next.created_at < ${hoursAgo(hours)} from events next
+  where (next.xid, next.position) > (e.xid, e.position) order by next.xid, next.position limit 1))`;
 
 /** Transaction numbers from the future are of another server, from which these rows were restored. */
-const isOld = (where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
-  where.or([
-    where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)).and(isNextOld),
-    sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`,
-  ]);
+const mayBeSwept = (where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
+  where.or([areOlder(EVENTS_SWEPT_HOURS), sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`]);
 
 export function postgresEvents(db: Db): EventLog {
   return {
@@ -79,11 +80,11 @@ export function postgresEvents(db: Db): EventLog {
         .select('e.position')
         .where(comes('=', position))
         .where(settled)
-        .where('e.created_at', '>', hoursAgo(EVENTS_KEPT_HOURS))
+        .where(sql<SqlBool>`${areOlder(EVENTS_KEPT_HOURS)} is not true`)
         .$call(isAny);
     },
 
-    sweep: () => db.deleteFrom('events as e').where(isOld).$call(run),
+    sweep: () => db.deleteFrom('events as e').where(mayBeSwept).$call(run),
   };
 }
 
