@@ -70,48 +70,6 @@ t.test('lost answers start nothing twice, and no input is taken twice', async (t
   t.equal((await cat.refresh()).output?.stdout.bytes, text.length + 3);
 });
 
-/** A client whose first request with input has no answer that it could repeat; `taken`: when the process takes it. */
-async function aCutWrite(t: Test, taken: 'at once' | 'before the next' | 'never') {
-  const { server, token } = await aScene(t);
-  let first: (() => Promise<unknown>) | null = null;
-  let hasArrived = taken === 'never';
-  const impatient: typeof fetch = async (...asked) => {
-    if (!String(asked[0]).includes('/input')) return await fetch(...asked);
-    const isFirst = first === null;
-    first ??= () => fetch(...asked);
-    // A question for what was taken has a great offset.
-    const isNext = !isFirst && !String(asked[0]).includes('offset=100');
-    if (!hasArrived && (isNext || taken === 'at once')) {
-      hasArrived = true;
-      await first();
-    }
-    return isFirst ? new Response(null, { status: 408 }) : await fetch(...asked);
-  };
-  const far = new Berth({ server, token, fetch: impatient });
-  const cat = await (await far.container('dev')).processes.start(['cat'], { stdin: true });
-  t.match(await cat.write('first ').catch((failure: unknown) => failure), { status: 408 });
-  const printed = async () => {
-    await cat.closeInput();
-    await cat.wait();
-    let text = '';
-    for await (const piece of cat.output) text += piece.text;
-    return text;
-  };
-  return { cat, printed };
-}
-
-for (const taken of ['at once', 'before the next', 'never'] as const)
-  t.test(`the input of a write that failed arrives once, before the next: taken ${taken}`, async (t) => {
-    const { cat, printed } = await aCutWrite(t, taken);
-    await cat.write('second');
-    t.equal(await printed(), 'first second');
-  });
-
-t.test('the end of the input follows the input of a write that failed', async (t) => {
-  const { printed } = await aCutWrite(t, 'never');
-  t.equal(await printed(), 'first ');
-});
-
 t.test('an attachment continues both ways after lost lines', async (t) => {
   const { server, box, through } = await aScene(t);
   const line = await lineToService(t, server);

@@ -85,9 +85,9 @@ export class Process {
 
   /**
    * Sends input. Each byte is taken once, also when a connection breaks: a repeat has the offset of the first try.
-   * Calls are sent one after the other. When it throws, the process may have the input or not, and the next call sends
-   * what is missing first: do not write it again. `process_ended`, `process_input_closed` and other refusals that
-   * waiting does not change drop it.
+   * Calls are sent one after the other. When it throws, the process may have the input or not. The next call first
+   * sends what is missing: do not write it again. Only a refusal that no repeat changes, as `process_ended`, drops all
+   * input that waits.
    */
   write(data: string | Uint8Array<ArrayBuffer>): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
@@ -148,13 +148,12 @@ export class Process {
   }
 
   async #send({ data, isLast }: Input): Promise<void> {
-    this.#sent ??= await this.#taken();
-    const query = `offset=${this.#sent}${isLast ? '&eof=true' : ''}`;
     const headers = { 'content-type': 'application/octet-stream' };
     const request = { method: 'POST', content: data, headers };
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const path = `${this.#path}/input?${query}`;
+        this.#sent ??= await this.#taken();
+        const path = `${this.#path}/input?offset=${this.#sent}${isLast ? '&eof=true' : ''}`;
         const { input_offset } = await this.#requester.json<Schemas['ProcessInputTaken']>(path, request);
         this.#sent = input_offset;
         return;
@@ -190,16 +189,33 @@ export class Process {
 /** A piece of input; `isLast`: the end follows it. */
 type Input = { readonly data: Uint8Array<ArrayBuffer>; readonly isLast: boolean };
 
-/** The process takes no such input, however often it is sent. */
+/** Refusals of input that no repeat changes. */
+const FINAL: ReadonlySet<string> = new Set([
+  'process_ended',
+  'process_input_closed',
+  'process_input_gap',
+  'process_not_found',
+  'process_without_input',
+  'container_not_found',
+  'container_not_running',
+]);
+
+/** Refusals that pass soon: a program that does not read yet, a snapshot, too many programs at once. */
+const PASSING: ReadonlySet<string> = new Set([
+  'process_input_full',
+  'container_paused',
+  'too_many_processes',
+]);
+
+/** The process takes no such input, however often it is sent; also an answer of a proxy in between. */
 const isFinal = (failure: unknown): boolean =>
   failure instanceof BerthError &&
-  (failure.status === 404 || failure.status === 409) &&
-  failure.code !== 'process_input_full';
+  (FINAL.has(failure.code) || failure.status === 400 || failure.status === 413);
 
-/** No answer, a service that restarts, or a program that does not read yet. */
+/** No answer, a service that restarts, or a refusal that passes soon. */
 const isRepeatable = (failure: unknown): boolean =>
   failure instanceof BerthError &&
-  (failure.status === 0 || failure.status >= 500 || failure.code === 'process_input_full');
+  (failure.status === 0 || failure.status >= 500 || PASSING.has(failure.code));
 
 const endOf = ({ exit_code, signal, status, ended_by }: Schemas['Process']): OutputEnd => ({
   exitCode: exit_code,
