@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap';
 import { InputWriter } from '../../../src/adapters/websocket/processes/input-writer.ts';
 import { SocketPause } from '../../../src/adapters/websocket/socket-reader.ts';
-import { ok } from '../../../src/domain/result.ts';
+import type { DomainError } from '../../../src/domain/errors.ts';
+import { ok, refuse } from '../../../src/domain/result.ts';
 import type { ProcessInput } from '../../../src/ports/containers/processes/container-processes.ts';
 
-/** Input to a process that takes nothing until `take` is called. */
-function anInput(t: Test) {
+/** Input to a process that takes nothing until `take` is called, and first refuses with these codes. */
+function anInput(t: Test, refusals: DomainError['code'][] = []) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const written: ProcessInput[] = [];
   const state = { isPaused: false };
@@ -19,6 +20,8 @@ function anInput(t: Test) {
   });
   const write = async (input: ProcessInput) => {
     await promise;
+    const code = refusals.shift();
+    if (code !== undefined) return refuse({ code } as DomainError);
     written.push(input);
     return ok((input.offset ?? 0) + input.data.length);
   };
@@ -63,4 +66,12 @@ t.test('a socket of tiny frames is not read once many wait, and is again later',
     await input.written();
     t.notOk(state.isPaused);
   }
+});
+
+t.test('input waits while its container is paused, as for a snapshot', async (t) => {
+  const { input, written, take } = anInput(t, ['container_paused', 'container_paused']);
+  input.take(Buffer.from('all'));
+  take();
+  await input.written();
+  t.match(written, [{ data: Buffer.from('all'), offset: 0 }]);
 });

@@ -14,6 +14,7 @@ const RETRY = { firstMs: 100, maxMs: 2_000 };
 /** Refusals that pass by themselves. A repeat is safe: its offset makes it count once. */
 const PASSING: readonly DomainError['code'][] = [
   'process_input_full',
+  'container_paused',
   'process_outcome_unknown',
   'engine_busy',
   'container_unresponsive',
