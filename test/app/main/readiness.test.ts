@@ -212,6 +212,25 @@ t.test('a replaced isolation check does not run, and the last one is stopped', a
   t.match(parts.isolation, { status: 'ready', detail: /^verified at / });
 });
 
+t.test('the isolation check of an engine that was left is stopped, which is no failure', async (t) => {
+  const { log, lines } = errors();
+  const parts = { isolation: NOT_TESTED };
+  const watched = watchIsolation({ parts, log, assertRules: async () => [], firstAfterMs: 0, everyMs: 1 });
+  const ended = Promise.withResolvers<never>();
+  const stop = async () => ended.reject(new Error('the check was stopped'));
+  await new Promise<void>((resolve) => {
+    const prove = () => {
+      resolve();
+      return ended.promise;
+    };
+    watched.begin({ prove, stop });
+  });
+  await watched.leave();
+  await watched.stop();
+  t.same([parts.isolation, lines], [NOT_TESTED, []]);
+  await t.rejects(ended.promise);
+});
+
 t.test('foreign rule changes degrade the readiness until the rules are found intact', async (t) => {
   const proved = { status: 'ready', detail: 'proved at noon' } as const;
   const parts: { isolation: PartState } = { isolation: proved };

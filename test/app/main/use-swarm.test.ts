@@ -202,6 +202,22 @@ t.test('all processes of an installation use the Swarm of its first one', async 
   await row.changeSwarm(other.behaviour.swarmId);
   await waitFor(() => second.parts.engine.status === 'ready');
   await waitFor(() => first.parts.engine.mend === 'restart Berth');
+  await t.rejects(first.runtime.list(), { name: 'RuntimeUnavailable' }, 'it has left its Swarm');
+  await row.changeSwarm(one.behaviour.swarmId);
+  await waitFor(() => first.parts.engine.status === 'ready');
+  t.same(await first.runtime.list(), [], 'and is back in it');
+});
+
+t.test('a process leaves a Swarm whose manager it could not prepare', async (t) => {
+  const [one, other] = [await standInSwarm(t), await standInSwarm(t, 'n9')];
+  one.behaviour.refusesNetworks = true;
+  const row = aRow();
+  const { parts, runtime } = await use(t, [addressOf(one)], aFolder(t), 'an-image', row);
+  t.match(parts.engine, { status: 'degraded' });
+  t.same(await runtime.list(), [], 'its containers are managed');
+  await row.changeSwarm(other.behaviour.swarmId);
+  await waitFor(() => parts.engine.mend === 'restart Berth');
+  await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
 });
 
 t.test('after the last Swarm was left, a start records no other one', async (t) => {

@@ -38,6 +38,13 @@ type Upkeep = {
   close: () => Promise<void>;
 };
 
+const NO_UPKEEP: Readonly<Upkeep> = {
+  assertRules: async () => [],
+  describe: async () => {},
+  spread: async () => {},
+  close: async () => {},
+};
+
 export type EngineSlot = ReturnType<typeof engineSlot>;
 
 /**
@@ -46,12 +53,7 @@ export type EngineSlot = ReturnType<typeof engineSlot>;
  */
 export function engineSlot(capabilities = ALL_CAPABILITIES) {
   const inUse: InUse = { engine: null };
-  const upkeep: Upkeep = {
-    assertRules: async () => [],
-    describe: async () => {},
-    spread: async () => {},
-    close: async () => {},
-  };
+  const upkeep: Upkeep = { ...NO_UPKEEP };
   return {
     ...forwardedPorts(inUse, capabilities),
     /** Work that keeps the engine's network closed. */
@@ -76,6 +78,11 @@ export function engineSlot(capabilities = ALL_CAPABILITIES) {
     close: (): Promise<void> => upkeep.close(),
     fill: (engine: EngineParts): void => {
       inUse.engine = engine;
+    },
+    /** As before the first `fill`: every call is refused, and no work recurs. */
+    empty: (): void => {
+      inUse.engine = null;
+      Object.assign(upkeep, NO_UPKEEP);
     },
   };
 }

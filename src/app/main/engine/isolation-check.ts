@@ -77,12 +77,20 @@ export function watchIsolation(deps: IsolationDeps) {
     // One that was replaced during its check.
     if (ended || canary !== tested) return;
     timer = setTimeout(() => {
-      pass = tryOut({ ...deps, closing, result }, tested, () => ended).then((tried) =>
+      pass = tryOut({ ...deps, closing, result }, tested, () => ended || canary === null).then((tried) =>
         tried ? again(tested, everyMs) : again(tested, nextRetryMs, Math.min(2 * nextRetryMs, MOST_RETRY_MS)),
       );
     }, afterMs);
   };
+  const leave = async (): Promise<void> => {
+    clearTimeout(timer);
+    const left = canary;
+    canary = null;
+    await left?.stop().catch((err: unknown) => deps.log.warn({ err }, 'a test container may be left behind'));
+  };
   return {
+    /** Ends the checks until the next `begin`, and removes their containers. */
+    leave,
     /** Starts the checks, or continues with a returned engine's canary. */
     begin(flown: Canary): void {
       canary = flown;
@@ -98,10 +106,7 @@ export function watchIsolation(deps: IsolationDeps) {
     /** Ends the checks and removes their containers. */
     async stop(): Promise<void> {
       ended = true;
-      clearTimeout(timer);
-      await canary
-        ?.stop()
-        .catch((err: unknown) => deps.log.warn({ err }, 'a test container may be left behind'));
+      await leave();
       await pass;
     },
   };

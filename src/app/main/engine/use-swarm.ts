@@ -20,7 +20,7 @@ import { BY_PACKET_FILTER, type Closing, NOT_TESTED } from './isolation-check.ts
 import { startIsolationUpkeep } from './isolation-upkeep.ts';
 import { reconnecting } from './reconnect.ts';
 import { engineState, faultState, mustSwitchManager, NOT_USABLE, nextAddress } from './swarm-managers.ts';
-import { isOtherSwarmRecorded } from './swarm-record.ts';
+import { EngineNotChosen, isOtherSwarmRecorded } from './swarm-record.ts';
 
 /** Each time a container on each node looks at its packet filter. */
 const RULES_EVERY_MS = 60_000;
@@ -89,6 +89,7 @@ function swarmManagers(
   let preparing: Promise<unknown> = Promise.resolve();
   let leave = new AbortController();
   let inUse: InUse | null = null;
+  let attachedId: string | null = null;
   let beginAt: string | null = null;
   const staleNodes: StaleNodes = new Map();
   /** Work for a manager that is not in use reports no health. */
@@ -96,12 +97,18 @@ function swarmManagers(
     leave.abort();
     slot.describeWith(async () => {});
   };
+  /** Until an administrator returns to it. */
+  const leaveSwarm = async (): Promise<void> => {
+    slot.empty();
+    await isolation.leave();
+  };
   const connect = async (): Promise<() => void> => {
     disconnect();
     leave = new AbortController();
     const ofManager = { ...setUp, signal: AbortSignal.any([setUp.signal, leave.signal]) };
-    const last = { beginAt, swarmId: inUse?.swarmId ?? null, staleNodes };
+    const last = { beginAt, swarmId: attachedId, staleNodes };
     const attached = await attach(ofManager, slot, parts, last);
+    attachedId = attached.swarmId;
     // If this manager cannot be prepared, the next attempt begins with another one.
     beginAt = nextAddress(attached.endpoint, setUp.config.swarm.managers);
     const { swarm } = attached;
@@ -124,8 +131,10 @@ function swarmManagers(
   return {
     /** Returns the function that ends the watch. Throws while no manager can be used. */
     connect: async (): Promise<() => void> =>
-      await connect().catch((error: unknown) => {
+      await connect().catch(async (error: unknown) => {
         disconnect();
+        // Another process uses the containers of the Swarm in the database: this one would take them for lost.
+        if (error instanceof EngineNotChosen) await leaveSwarm();
         throw error;
       }),
     mustSwitch: async (): Promise<boolean> =>
