@@ -22,6 +22,7 @@ export function clusterInside({ client, ...deps }: InsideDeps) {
     ...accessThrough(programs),
     insight: clusterInsight({ client, podContainerOf, programs, ...deps }),
     /** Bytes used in the volume of a running container. */
-    usedBytes: ({ runtimeId }: RuntimeHandle) => diskBytes(programs, runtimeId),
+    usedBytes: ({ runtimeId }: RuntimeHandle, withinSeconds?: number) =>
+      diskBytes(programs, runtimeId, withinSeconds),
   };
 }

@@ -9,7 +9,7 @@ import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
 
 /** A request does not wait longer for a measurement: it uses the last one. */
-const REQUEST_MS = 20_000;
+const REQUEST_SECONDS = 20;
 
 export type Use = {
   readonly quota: Quota;
@@ -19,19 +19,36 @@ export type Use = {
   readonly layer?: LayerUse | null;
 };
 
-/** Measures a volume. Unmeasurable ones keep their last value. */
-async function readUse(
+export type Reading = {
+  /** A volume that takes longer counts with its last value. Absent: the engine's own limit. */
+  readonly withinSeconds?: number | undefined;
+  /** Absent: it is measured. */
+  readonly layer?: LayerUse | null;
+};
+
+/** Measures a container's layer; null when it has none or cannot be measured. */
+export async function readLayer(
   { runtime }: Pick<ContainerDeps, 'runtime'>,
   row: Container,
-  waitMs: number | null = null,
+): Promise<LayerUse | null> {
+  const handle = handleOf(row);
+  return handle === null ? null : await runtime.layerUse(handle, row.image);
+}
+
+/** Measures a volume and its layer. Unmeasurable ones keep their last value. */
+export async function readUse(
+  deps: Pick<ContainerDeps, 'runtime'>,
+  row: Container,
+  { withinSeconds, layer: known }: Reading = {},
 ): Promise<Use> {
+  const { runtime } = deps;
   const handle = handleOf(row);
   const running = row.state === 'running' ? handle : null;
-  const counting = runtime.usedBytes(row.volume, { image: row.image, running });
+  const counting = runtime.usedBytes(row.volume, { image: row.image, running, withinSeconds });
   const [facts, bytes, layer] = await Promise.all([
     runtime.volumeFacts(row.volume),
-    waitMs === null ? counting : within(waitMs, counting, null),
-    handle === null ? null : runtime.layerUse(handle, row.image),
+    withinSeconds === undefined ? counting : within(withinSeconds * 1000, counting, null),
+    known === undefined ? readLayer(deps, row) : known,
   ]);
   if (facts === null) return { quota: row.diskQuota, usedMb: 0, isMeasured: true, layer };
   const usedMb = bytes === null ? row.diskUsedMb : toMb(bytes);
@@ -42,15 +59,24 @@ async function readUse(
 export async function measure(
   deps: Pick<ContainerDeps, 'storage' | 'runtime'>,
   row: Container,
+  reading: Reading = {},
 ): Promise<Use> {
-  const use = await readUse(deps, row);
-  const { quota, usedMb, layer = null } = use;
+  const use = await readUse(deps, row, reading);
+  await recordUse(deps, row, use);
+  return use;
+}
+
+/** Records what a measurement has changed. */
+export async function recordUse(
+  { storage }: Pick<ContainerDeps, 'storage'>,
+  row: Container,
+  { quota, usedMb, layer = null }: Omit<Use, 'isMeasured'>,
+): Promise<void> {
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
   if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
     const ofLayer = layerUsedMb === null ? {} : { layerUsedMb };
-    await deps.storage.repositories.diskUse.record(row.dbId, { quota, usedMb, ...ofLayer });
+    await storage.repositories.diskUse.record(row.dbId, { quota, usedMb, ...ofLayer });
   }
-  return use;
 }
 
 /** Refuses anything new on a host below its floor, now or with `neededMb` more in use. */
@@ -102,7 +128,7 @@ export async function diskFaults(
   const { minMb = 0 } = facts ?? {};
   if (diskMb < minMb) return { diskMb: `must be at least ${minMb}: the engine cannot shrink this volume` };
   if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
-  const { quota, usedMb } = await readUse(deps, row, REQUEST_MS);
+  const { quota, usedMb } = await readUse(deps, row, { withinSeconds: REQUEST_SECONDS });
   const matters = quota === 'soft' || isOther;
   return matters && usedMb !== null && usedMb > diskMb
     ? { diskMb: `must be at least ${usedMb}, the size of the files in the workspace` }

@@ -12,7 +12,12 @@ export type VolumeFacts = {
 };
 
 /** The container to measure a volume through, where there is no better way. */
-export type VolumeReader = { readonly image: string; readonly running: RuntimeHandle | null };
+export type VolumeReader = {
+  readonly image: string;
+  readonly running: RuntimeHandle | null;
+  /** A count that takes longer is given up: its result is null. Absent: the engine's own limit. */
+  readonly withinSeconds?: number | undefined;
+};
 
 /** The volumes of containers, and the disk that these and the containers use. Throws like `ContainerRuntime`. */
 export interface ContainerDisk {

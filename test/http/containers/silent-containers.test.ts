@@ -40,6 +40,13 @@ async function aSilentScene(adas: object) {
 
 const MIB = 1_048_576;
 
+/** Sets the free space of the engine's file system. */
+function freeOf({ runtime }: Pick<Awaited<ReturnType<typeof aSilentScene>>, 'runtime'>) {
+  return (freeMb: number): void => {
+    runtime.host.spaces = [{ freeBytes: freeMb * MIB, totalBytes: 20 * 1024 * MIB, isPool: true }];
+  };
+}
+
 /** Whether the pass ends in time. */
 async function endsInTime(
   time: ReturnType<typeof standingTime>,
@@ -93,16 +100,75 @@ t.test('containers that never answer delay the disk measurement of no other', as
 });
 
 t.test('containers that never answer do not delay the search for a fast writer', async (t) => {
-  const { service, runtime, ada, box } = await aSilentScene({});
-  const free = (freeMb: number): void => {
-    runtime.host.spaces = [{ freeBytes: freeMb * MIB, totalBytes: 20 * 1024 * MIB, isPool: true }];
-  };
+  const scene = await aSilentScene({});
+  const { service, runtime, ada, box } = scene;
+  const free = freeOf(scene);
   free(10_000);
   await service.watchSpace();
   runtime.layers.set(box.id, 2_500 * MIB);
   free(8_900);
   t.ok(await endsInTime(standingTime(t), service.watchSpace, 30));
   t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { status: 'stopped' });
+});
+
+t.test(
+  'a full disk stops the container that filled it, although its own files are never counted',
+  async (t) => {
+    for (const [writtenMb, reason] of [
+      [2_500, /2500 of 2048 MB/],
+      [1_800, /just written the most: 1800 MB/],
+    ] as const) {
+      const scene = await aSilentScene({});
+      const { service, runtime, eve, ada, box, ofEve } = scene;
+      const free = freeOf(scene);
+      free(10_000);
+      await service.watchSpace();
+      runtime.layers.set(ofEve[0].id, writtenMb * MIB);
+      runtime.layers.set(box.id, 1_500 * MIB);
+      free(900);
+      await t.test(`${writtenMb} MB`, async (t) => {
+        t.ok(await endsInTime(standingTime(t), service.watchSpace, 30));
+      });
+      t.match((await eve('GET', `/api/containers/${ofEve[0].db_id}`)).json(), {
+        status: 'stopped',
+        status_reason: reason,
+      });
+      t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), { status: 'running' });
+    }
+  },
+);
+
+t.test('a layer that is measured after the search has ended is still judged, and not recorded', async (t) => {
+  const scene = await aSilentScene({});
+  const { service, runtime, ada, box } = scene;
+  const free = freeOf(scene);
+  const { layerUse } = runtime;
+  const slow = Promise.withResolvers<void>();
+  runtime.layerUse = async (handle, image) => {
+    if (handle.runtimeId === box.id) await slow.promise;
+    return await layerUse(handle, image);
+  };
+  const now = async () => (await ada('GET', `/api/containers/${box.db_id}`)).json();
+  free(10_000);
+  await service.watchSpace();
+  runtime.layers.set(box.id, 2_500 * MIB);
+  free(8_900);
+  t.ok(await endsInTime(standingTime(t), service.watchSpace, 30));
+  t.match(await now(), { status: 'running' });
+  slow.resolve();
+  await service.watchSpace.idle?.();
+  t.match(await now(), { status: 'stopped', status_reason: /2500 of 2048 MB/, layer: { used_mb: null } });
+});
+
+t.test('a layer above its limit is judged before the files in the workspace are counted', async (t) => {
+  const { service, runtime, eve, ofEve } = await aSilentScene({});
+  runtime.layers.set(ofEve[0].id, 2_500 * MIB);
+  t.ok(await endsInTime(standingTime(t), service.measureDisks));
+  t.match((await eve('GET', `/api/containers/${ofEve[0].db_id}`)).json(), {
+    status: 'stopped',
+    status_reason: /2500 of 2048 MB/,
+    layer: { used_mb: 2_500 },
+  });
 });
 
 t.test('a pass is idle once the shells that it has left behind have ended', async (t) => {

@@ -28,7 +28,7 @@ export async function countedBytes(
 ): Promise<number | null> {
   if (folder !== null && isRoot()) {
     const { code, stdout } = await run('nice', ['-n', '19', 'du', '-skx', '--', folder], {
-      timeoutSeconds: reader.running === null ? REQUEST_SECONDS : COUNT_SECONDS,
+      timeoutSeconds: reader.withinSeconds ?? (reader.running === null ? REQUEST_SECONDS : COUNT_SECONDS),
     });
     // du reports vanishing files as errors, but the sum is right.
     if (code <= 1 && /^\d+\s/.test(stdout)) return Number.parseInt(stdout, 10) * 1024;
@@ -36,7 +36,7 @@ export async function countedBytes(
   }
   return reader.running === null
     ? await countedBeside(calls, instanceId, volume, reader.image)
-    : await diskBytes(dockerPrograms(calls), reader.running.runtimeId);
+    : await diskBytes(dockerPrograms(calls), reader.running.runtimeId, reader.withinSeconds);
 }
 
 function countedBeside(

@@ -9,7 +9,7 @@ export type DiskSettings = {
   /** Whether the storage class gives each volume a size of its own. */
   readonly quota: Quota;
   /** Bytes used at `/workspace` of a running container. */
-  readonly measure: (handle: RuntimeHandle) => Promise<number | null>;
+  readonly measure: (handle: RuntimeHandle, withinSeconds?: number) => Promise<number | null>;
 };
 
 /**
@@ -28,9 +28,9 @@ export const clusterDisk = (claims: Claims, records: Records, disk: DiskSettings
     const isResizable = !isGrowth || (await claims.canGrow(volume, diskMb));
     return { quota: disk.quota, isResizable, ...(minMb === null ? {} : { minMb: Math.floor(minMb) }) };
   },
-  async usedBytes(volume, { running }) {
+  async usedBytes(volume, { running, withinSeconds }) {
     if ((await claims.find(volume)) === null || running === null) return null;
-    return await disk.measure(running);
+    return await disk.measure(running, withinSeconds);
   },
   async removeVolume(volume) {
     if (await records.useVolume(volume)) throw new RuntimeFailure(`volume ${volume} has a container`);

@@ -12,10 +12,11 @@ export const swarmDisk = ({ volumes, records, locator, settings }: Swarm): Conta
   diskQuota: quotaOf(settings.disk.mode),
   volumeExists: async (volume) => (await volumes.facts(volume)) !== null,
   volumeFacts: volumes.facts,
-  async usedBytes(volume, { image, running }) {
-    if (running === null) return await volumes.usedBytes(volume, { image, running });
+  async usedBytes(volume, reader) {
+    const { running, withinSeconds } = reader;
+    if (running === null) return await volumes.usedBytes(volume, reader);
     return await locator.inside(running.runtimeId, ({ calls, containerId }) =>
-      diskBytes(dockerPrograms(calls), containerId),
+      diskBytes(dockerPrograms(calls), containerId, withinSeconds),
     );
   },
   async removeVolume(volume) {

@@ -4,10 +4,10 @@ import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
-import { layerMb, overLayerReason } from '../../../domain/containers/layer/layer-usage.ts';
+import { type LayerUse, layerMb, overLayerReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { ContainerNotRunning, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { UpkeepDeps } from '../container-deps.ts';
-import { measure, type Use } from '../disk-quota.ts';
+import { measure, readLayer, recordUse, type Use } from '../disk-quota.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
 /** A little less than the minute between two passes. */
@@ -77,18 +77,26 @@ function failedMeasurements({ log }: Pick<UpkeepDeps, 'log'>): Note {
   };
 }
 
+/** A volume's count may take two minutes, so the layer is judged first. */
 async function measureAndJudge(deps: UpkeepDeps, row: Container, note: Note): Promise<void> {
-  const use = await measure(deps, row);
+  const layer = await readLayer(deps, row);
+  const reason = layerFault(row, layer);
+  if (reason !== null) {
+    await recordUse(deps, row, { quota: row.diskQuota, usedMb: row.diskUsedMb, layer });
+    return await stopForDisk(deps, row, reason);
+  }
+  const use = await measure(deps, row, { layer });
   note(row, use);
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
-    return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
-  const reason = layerFault(row, use);
-  if (reason !== null) await stopForDisk(deps, row, reason);
+    await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
 }
 
 /** The reason to stop it because of its layer, or null. */
-export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
+export const layerFault = (
+  { layerAllowedMb: allowedMb }: Container,
+  layer: LayerUse | null = null,
+): string | null =>
   layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
 
 export const stopForDisk = (

@@ -12,13 +12,15 @@ import {
 import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps, UpkeepDeps } from '../container-deps.ts';
-import { measure, type Use } from '../disk-quota.ts';
+import { readUse, recordUse, type Use } from '../disk-quota.ts';
 import { handleOf } from '../find-container.ts';
 import { layerFault, stopForDisk } from './watch-disk-usage.ts';
 
 const AT_A_TIME = 4;
 /** A search does not wait longer for a container, whose own shell may count its files and never answer. */
 const LATE_MS = 5_000;
+/** Until then a volume is counted anew; later it counts with its last value, and the layer is judged alone. */
+const COUNT_SECONDS = 3;
 /** Every second of grace is a second of writing. */
 const GRACE_SECONDS = 1;
 const MIB = 1_048_576;
@@ -34,7 +36,7 @@ export function watchSpace(deps: ContainerDeps): Pass {
   const measureInTime = eachWithin(
     LATE_MS,
     ({ row }: Wanted) => row.dbId,
-    (wanted) => measureInto(deps, wanted),
+    (wanted) => measureFor(deps, wanted),
   );
   const pass = async (): Promise<void> => {
     const now = await deps.runtime.hostSpace().catch(() => []);
@@ -54,12 +56,15 @@ export function watchSpace(deps: ContainerDeps): Pass {
   return Object.assign(pass, { idle: measureInTime.idle });
 }
 
-/** A container to measure, and where its measurement goes. */
-type Wanted = {
-  readonly row: Container;
+/** The file systems running full, and what is measured because of them. */
+type Search = {
   readonly due: readonly HostSpace[];
   readonly measurements: Measurement[];
+  /** It waits for no other measurement. */
+  isOver: boolean;
 };
+
+type Wanted = { readonly row: Container; readonly search: Search };
 
 type Measurement = { readonly row: Container; readonly use: Use; readonly grewMb: number };
 
@@ -73,12 +78,14 @@ async function findWriters(
   const [live, busy] = [await containers.listAllLive(), await operations.busy()];
   const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
   const measurements: Measurement[] = [];
-  const wanted = running.map((row) => ({ row, due, measurements }));
+  const search: Search = { due, measurements, isOver: false };
+  const wanted = running.map((row) => ({ row, search }));
   await forEachAtMost(AT_A_TIME, wanted, measureInTime);
+  search.isOver = true;
   const filling = due.find((space) => isHostFilling(space, deps.settings.diskFloorMb));
   let isAnyOver = false;
   for (const { row, use } of measurements) {
-    const reason = layerFault(row, use);
+    const reason = layerFault(row, use.layer);
     if (reason === null) continue;
     isAnyOver = true;
     if (filling === undefined) await stopForDisk(deps, row, reason, GRACE_SECONDS);
@@ -99,12 +106,18 @@ async function stopAndRemove(deps: UpkeepDeps, row: Container, reason: string): 
     await deps.runtime.remove(handle);
 }
 
-async function measureInto(
-  deps: Pick<ContainerDeps, 'storage' | 'runtime'>,
-  { row, due, measurements }: Wanted,
-): Promise<void> {
-  const use = await measure(deps, row).catch(() => null);
-  if (use !== null) measurements.push({ row, use, grewMb: grownMb(row, use, due) });
+async function measureFor(deps: ContainerDeps, { row, search }: Wanted): Promise<void> {
+  const use = await readUse(deps, row, { withinSeconds: COUNT_SECONDS }).catch(() => null);
+  if (use === null) return;
+  if (search.isOver) return await judgeLate(deps, row, use);
+  search.measurements.push({ row, use, grewMb: grownMb(row, use, search.due) });
+  await recordUse(deps, row, use);
+}
+
+/** Not recorded: its growth counts in the next search. */
+async function judgeLate(deps: UpkeepDeps, row: Container, { layer }: Use): Promise<void> {
+  const reason = layerFault(row, layer);
+  if (reason !== null) await stopForDisk(deps, row, reason, GRACE_SECONDS);
 }
 
 /** Its writes since the last measurement, to the file systems running full: a pool has only layers. */

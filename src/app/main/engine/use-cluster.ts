@@ -84,7 +84,7 @@ async function attach(
   slot.keep(assertRules);
   const quota = config.diskQuota === 'hard' ? 'hard' : 'soft';
   const { storageClass } = config.cluster;
-  const disk: DiskSettings = { quota, measure: (handle) => usedBytes(handle) };
+  const disk: DiskSettings = { quota, measure: (...asked) => usedBytes(...asked) };
   const runtime = clusterRuntime(client, {
     instanceId,
     node: NODE,
