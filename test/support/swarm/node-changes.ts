@@ -83,5 +83,14 @@ async function rejoin(cluster: SwarmCluster, name: NodeName): Promise<void> {
     for (const { ID } of known) await manager.getNode(ID).remove({ force: true });
     await cluster.join(name);
   }
+  await waitFor(() => isWorker(cluster, name), PATIENT);
   await waitFor(() => isReady(manager, name), PATIENT);
+}
+
+/** By its own engine: a node that was demoted leaves the Swarm for a moment, while its manager calls it ready. */
+async function isWorker(cluster: SwarmCluster, name: NodeName): Promise<boolean> {
+  const { Swarm } = (await cluster.engineOf(name).info()) as {
+    Swarm?: { LocalNodeState?: string; ControlAvailable?: boolean };
+  };
+  return Swarm?.LocalNodeState === 'active' && Swarm.ControlAvailable === false;
 }
