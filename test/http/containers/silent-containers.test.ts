@@ -160,6 +160,29 @@ t.test('a layer that is measured after the search has ended is still judged, and
   t.match(await now(), { status: 'stopped', status_reason: /2500 of 2048 MB/, layer: { used_mb: null } });
 });
 
+t.test('only so many volumes are counted in the background at once', async (t) => {
+  const { service, runtime, ofEve, endShells } = await aSilentScene({});
+  const names = new Set(ofEve.map(({ volume }) => volume.name));
+  const limits: (number | undefined)[] = [];
+  const { usedBytes } = runtime;
+  runtime.usedBytes = async (volume, reader) => {
+    if (names.has(volume)) limits.push(reader.withinSeconds);
+    return await usedBytes(volume, reader);
+  };
+  const time = standingTime(t);
+  const pass = async () => {
+    service.clock.advance(60_000);
+    t.ok(await endsInTime(time, service.measureDisks));
+    const asked = limits.splice(0);
+    return { asked: asked.length, soonGivenUp: asked.filter((limit) => limit === 10).length };
+  };
+  t.same(await pass(), { asked: SILENT, soonGivenUp: 1 });
+  t.same(await pass(), { asked: 1, soonGivenUp: 1 }, 'the others are still being counted');
+  endShells();
+  await service.measureDisks.idle?.();
+  t.same(await pass(), { asked: SILENT, soonGivenUp: 0 }, 'a count that has ended makes room');
+});
+
 t.test('a layer above its limit is judged before the files in the workspace are counted', async (t) => {
   const { service, runtime, eve, ofEve } = await aSilentScene({});
   runtime.layers.set(ofEve[0].id, 2_500 * MIB);

@@ -14,7 +14,9 @@ import { stopWithReason } from './stop-with-reason.ts';
 const MEASURED_AGAIN_AFTER_SECONDS = 50;
 const AT_A_TIME = 4;
 /** A pass does not wait longer for a container, whose own shell may count its files and never answer. */
-const LATE_MS = 10_000;
+const LATE_SECONDS = 10;
+/** So many volumes may be counted for longer, in the background. */
+const LONG_COUNTS = 8;
 /** One statement claims these. Other processes find the rest, so all of them measure. */
 const CLAIMED_AT_ONCE = 100;
 /** A pass that takes longer ends; the next one continues with those that were measured longest ago. */
@@ -30,11 +32,12 @@ const MAX_FAILED = 1_000;
  */
 export function watchDiskUsage(deps: UpkeepDeps): Pass {
   const note = failedMeasurements(deps);
+  const count = limitedCounts();
   const measureInTime = eachWithin(
-    LATE_MS,
+    LATE_SECONDS * 1000,
     ({ dbId }: Container) => dbId,
     (row) =>
-      measureAndJudge(deps, row, note).catch((err: unknown) => {
+      measureAndJudge(deps, row, { note, count }).catch((err: unknown) => {
         if (err instanceof ContainerNotRunning || err instanceof RuntimeUnavailable) return;
         deps.log.warn({ err, dbId: row.dbId }, 'a volume could not be measured');
       }),
@@ -77,15 +80,33 @@ function failedMeasurements({ log }: Pick<UpkeepDeps, 'log'>): Note {
   };
 }
 
+type Count = (measuring: (withinSeconds?: number) => Promise<Use>) => Promise<Use>;
+
+/** Gives a measurement the engine's own limit, or little time while many others have that. */
+function limitedCounts(): Count {
+  let long = 0;
+  return async (measuring) => {
+    if (long === LONG_COUNTS) return await measuring(LATE_SECONDS);
+    long += 1;
+    return await measuring().finally(() => {
+      long -= 1;
+    });
+  };
+}
+
 /** A volume's count may take two minutes, so the layer is judged first. */
-async function measureAndJudge(deps: UpkeepDeps, row: Container, note: Note): Promise<void> {
+async function measureAndJudge(
+  deps: UpkeepDeps,
+  row: Container,
+  { note, count }: { readonly note: Note; readonly count: Count },
+): Promise<void> {
   const layer = await readLayer(deps, row);
   const reason = layerFault(row, layer);
   if (reason !== null) {
     await recordUse(deps, row, { quota: row.diskQuota, usedMb: row.diskUsedMb, layer });
     return await stopForDisk(deps, row, reason);
   }
-  const use = await measure(deps, row, { layer });
+  const use = await count((withinSeconds) => measure(deps, row, { withinSeconds, layer }));
   note(row, use);
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
