@@ -120,6 +120,27 @@ t.test('a busy container is not stopped for its disk', async (t) => {
   t.match(await now(), { status: 'stopped', status_reason: null });
 });
 
+t.test('a stop for the disk that its process does not see end keeps its reason', async (t) => {
+  const { runtime, service, pass, now, state, volume } = await withContainer();
+  const { stop } = runtime;
+  const begun = Promise.withResolvers<void>();
+  const cut = Promise.withResolvers<never>();
+  runtime.stop = async (...asked) => {
+    await stop(...asked);
+    begun.resolve();
+    return await cut.promise;
+  };
+  volume.usedBytes = 5_000 * MIB;
+  const passing = pass();
+  await begun.promise;
+  t.match(await now(), { status: 'stopping' });
+  await service.reconcile();
+  t.match(await now(), { status: 'stopped', status_reason: /5000 of 1000 MB/ });
+  t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
+  cut.reject(new RuntimeUnavailable('cut off'));
+  await passing;
+});
+
 t.test('a container stopped during its measurement is not stopped again', async (t) => {
   const { runtime, call, url, pass, now } = await withContainer();
   const { stop, layerUse } = runtime;

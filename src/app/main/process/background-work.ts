@@ -30,7 +30,11 @@ const WRITE_EVERY_MS = 1_000;
 /** How late an outage is noticed, and how exactly its length is known. */
 const HEALTH_EVERY_MS = 5_000;
 
-/** A stop does not wait longer for a container that does not answer. */
+/**
+ * A stop does not wait longer for a container that does not answer. A container that is stopped for its disk may have
+ * ten seconds, which does not fit into a shutdown: its row stays `stopping`, and the next process's reconciliation
+ * settles it.
+ */
 const LEFT_MS = 1_500;
 
 /** Repeats a pass; its end also waits for the work that the pass has left in the background. */
