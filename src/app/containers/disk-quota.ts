@@ -9,7 +9,7 @@ import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
 
 /** A request does not wait longer for a measurement: it uses the last one. */
-const REQUEST_SECONDS = 20;
+export const REQUEST_SECONDS = 20;
 
 export type Use = {
   readonly quota: Quota;

@@ -160,6 +160,17 @@ t.test('a layer that is measured after the search has ended is still judged, and
   t.match(await now(), { status: 'stopped', status_reason: /2500 of 2048 MB/, layer: { used_mb: null } });
 });
 
+t.test('a snapshot waits only so long for a container that never answers', async (t) => {
+  const { eve, ofEve } = await aSilentScene({});
+  const statuses: number[] = [];
+  const take = async (): Promise<void> => {
+    const answer = await eve('POST', `/api/containers/${ofEve[0].db_id}/snapshots`, { name: 'kept' });
+    statuses.push(answer.statusCode);
+  };
+  t.ok(await endsInTime(standingTime(t), take, 30));
+  t.same(statuses, [201]);
+});
+
 t.test('only so many volumes are counted in the background at once', async (t) => {
   const { service, runtime, ofEve, endShells } = await aSilentScene({});
   const names = new Set(ofEve.map(({ volume }) => volume.name));

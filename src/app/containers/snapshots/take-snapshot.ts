@@ -22,7 +22,7 @@ import {
 import type { AsyncResult } from '../../async-result.ts';
 import type { Note } from '../../idempotency.ts';
 import type { ContainerDeps } from '../container-deps.ts';
-import { checkHostDisk, measure } from '../disk-quota.ts';
+import { checkHostDisk, measure, REQUEST_SECONDS } from '../disk-quota.ts';
 import { findOwn, findOwnInEngine, handleOf } from '../find-container.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
 import { pinged } from '../operations/operation-deps.ts';
@@ -99,7 +99,7 @@ export async function findSource(
   const handle = handleOf(container);
   if (handle === null || (await deps.runtime.observe(handle)).kind === 'gone')
     return refuse({ code: 'snapshot_needs_start' });
-  const { usedMb, layer = null } = await measure(deps, container);
+  const { usedMb, layer = null } = await measure(deps, container, { withinSeconds: REQUEST_SECONDS });
   return ok({
     container,
     layerMb: layer === null ? (container.layerUsedMb ?? 0) : layerMb(layer),
