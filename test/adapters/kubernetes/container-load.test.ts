@@ -48,4 +48,6 @@ for (const [version, files] of Object.entries(GROUPS))
     t.ok(load.cpuMillicores > 100 && load.cpuMillicores <= 500, `${load.cpuMillicores}`);
     const restarted = { usedMicroseconds: 9_000_000, upHundredths: upHundredths - 200 };
     t.match((await readLoad(programs, 'one', restarted, folder)).load, { cpuMillicores: 0 });
+    const elsewhere = readLoad(programs, 'one', undefined, path.join(folder, 'absent'));
+    await t.rejects(elsewhere, { name: 'LoadUnknown', message: /reports no figures/ });
   });

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { memoryAccess, memoryBusHub, memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory, NDJSON } from '../../support/service/cluster.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
@@ -202,27 +201,6 @@ t.test('a program that uses the processor keeps its container, although nobody w
   cpuMillicores = 3;
   await pass(120);
   t.match((await call('GET', url)).json(), { status: 'stopped' });
-});
-
-t.test('a container whose processor use cannot be measured ends for idleness, but later', async (t) => {
-  const runtime = memoryRuntime();
-  let asked = 0;
-  const load = async () => {
-    asked += 1;
-    throw new RuntimeFailure('the container prints no figures');
-  };
-  const service = await aService({ runtime, insight: { ...memoryAccess(runtime).insight, load } });
-  const call = as(service, await aPerson(service, 'ada'));
-  const made = await call('POST', '/api/containers', { name: 'dev', ...small, idle_seconds: 60 });
-  const status = async () => (await call('GET', `/api/containers/${made.json().db_id}`)).json().status;
-  const pass = async (): Promise<void> => {
-    service.clock.advance(5_000);
-    await service.endContainers();
-  };
-  while (asked < 30) await pass();
-  t.equal(await status(), 'running');
-  for (let left = 60; left > 0; left -= 1) await pass();
-  t.equal(await status(), 'stopped');
 });
 
 t.test('a quiet process keeps its container when the service returns after the idle time', async (t) => {

@@ -1,7 +1,6 @@
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import type { ContainerLoad } from '../../../ports/containers/inside/container-insight.ts';
+import { type ContainerLoad, LoadUnknown } from '../../../ports/containers/inside/container-insight.ts';
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
-import { inTime } from '../../scripts/exec/in-time.ts';
+import { AnswerLate, inTime } from '../../scripts/exec/in-time.ts';
 import { type ScriptRun, startScript } from '../../scripts/exec/script-process.ts';
 
 /** Far longer than it takes. */
@@ -37,7 +36,7 @@ sample
 /** Processor time of a container at one moment. */
 export type Reading = { readonly usedMicroseconds: number; readonly upHundredths: number };
 
-/** A container's load, from an earlier reading where that is useful. Throws `ContainerNotRunning`. */
+/** A container's load, from an earlier reading where that is useful. Throws `ContainerNotRunning` and `LoadUnknown`. */
 export async function readLoad(
   programs: Pick<ContainerPrograms, 'start'>,
   runtimeId: string,
@@ -51,6 +50,8 @@ export async function readLoad(
   try {
     const seen = await inTime(measured(run, earlier), SECONDS, run.end);
     return seen ?? (await readLoad(programs, runtimeId, undefined, controlGroup));
+  } catch (error) {
+    throw error instanceof AnswerLate ? new LoadUnknown(error.message, { cause: error }) : error;
   } finally {
     await run.finish();
   }
@@ -91,7 +92,7 @@ function figuresIn(line: string | null): Figures {
   const [used = Number.NaN, up = Number.NaN, memory = Number.NaN, caches, pids = Number.NaN, kills] =
     words.map(Number);
   if (![used, up, memory, pids].every((one) => Number.isSafeInteger(one) && one >= 0))
-    throw new RuntimeFailure(`a container reports no figures: ${words.join(' ').slice(0, 200)}`);
+    throw new LoadUnknown(`a container reports no figures: ${words.join(' ').slice(0, 200)}`);
   return {
     usedMicroseconds: used,
     upHundredths: up,

@@ -1,7 +1,9 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import type { Pass } from '../../../concurrency/repeat.ts';
 import { eachWithin } from '../../../concurrency/timeout.ts';
+import type { Container } from '../../../domain/containers/container.ts';
 import { endReason, warningWords } from '../../../domain/containers/lifetime/explain-lifetime.ts';
+import type { EndAction } from '../../../domain/containers/lifetime/lifetime.ts';
 import {
   type LifetimeEnd,
   type LifetimeStep,
@@ -64,26 +66,43 @@ type ActDeps = EndingDeps & { readonly usesProcessor: ReturnType<typeof processo
 
 async function act(deps: ActDeps, living: LivingContainer): Promise<void> {
   const step = stepOf(living);
-  if (step.do === 'nothing' || (await isAtWork(deps, living, step.end))) return;
-  if (step.do === 'warn') await warn(deps, living.container.dbId);
-  else await end(deps, living, step.end);
+  const action = step.do === 'nothing' ? null : await actionNow(deps, living, step.end);
+  if (step.do === 'nothing' || action === null) return;
+  if (step.do === 'warn') await warn(deps, living, step.end, action);
+  else await end(deps, living, step.end, action);
 }
 
-/** Whether a process or the processor is in use although nobody uses the container; recorded as a use. */
-async function isAtWork(
+/** null: a process or the processor is in use although nobody uses the container; recorded as a use. */
+async function actionNow(
   { usesProcessor, storage }: ActDeps,
-  { container }: LivingContainer,
-  { because }: LifetimeEnd,
-): Promise<boolean> {
+  living: LivingContainer,
+  { because, action }: LifetimeEnd,
+): Promise<EndAction | null> {
+  const { container } = living;
   const handle = handleOf(container);
-  if (because !== 'idle' || container.state !== 'running' || handle === null) return false;
+  if (because !== 'idle' || container.state !== 'running' || handle === null) return action;
   const { dbId, ownerId } = container;
   const { lifetimes, processes } = storage.repositories;
   const { ofContainer } = await processes.count(dbId, ownerId);
-  const isIdle = ofContainer === 0 && !(await usesProcessor(handle));
-  if (isIdle) return false;
+  const use = ofContainer > 0 ? 'busy' : await usesProcessor(living, handle);
+  if (use === 'silent') return await actionInSilence(lifetimes, container, action);
+  if (use === 'idle') return action;
   await lifetimes.noteUses([{ dbId, kind: ofContainer > 0 ? 'process' : 'processor' }]);
-  return true;
+  return null;
+}
+
+/**
+ * A silent container may be at work, so its files stay. An ephemeral one would be deleted right after its stop: once it
+ * has been at work, it stays.
+ */
+async function actionInSilence(
+  lifetimes: LifetimeRepository,
+  { dbId, lifetime }: Container,
+  action: EndAction,
+): Promise<EndAction | null> {
+  if (!lifetime.isEphemeral) return 'stop';
+  const wasBusy = (await lifetimes.activity(dbId)).some(({ kind }) => kind === 'processor');
+  return wasBusy ? null : action;
 }
 
 /** The step as it is now, with the row locked: a use may have been recorded meanwhile. */
@@ -95,11 +114,17 @@ async function stepNow(lifetimes: LifetimeRepository, dbId: string) {
   return again === null ? null : { living: again, step: stepOf(again) };
 }
 
-async function warn({ storage, noticeAll }: EndingDeps, dbId: string): Promise<void> {
+async function warn(
+  { storage, noticeAll }: EndingDeps,
+  { container: { dbId } }: LivingContainer,
+  due: LifetimeEnd,
+  action: EndAction,
+): Promise<void> {
   const words = await storage.inTransaction(async (tx) => {
     const now = await stepNow(tx.lifetimes, dbId);
-    if (now?.step.do !== 'warn') return null;
-    const { end, leadSeconds } = now.step;
+    if (now?.step.do !== 'warn' || now.step.end.action !== due.action) return null;
+    const { leadSeconds } = now.step;
+    const end = { ...now.step.end, action };
     if (!(await tx.lifetimes.markWarned(dbId, end.at, leadSeconds))) return null;
     const message = warningWords(end, leadSeconds, now.living.container.name);
     await tx.events.append(endingEvent(now.living.container, end, message));
@@ -108,9 +133,14 @@ async function warn({ storage, noticeAll }: EndingDeps, dbId: string): Promise<v
   if (words !== null) noticeAll(dbId, words);
 }
 
-async function end(deps: EndingDeps, { container }: LivingContainer, due: LifetimeEnd): Promise<void> {
+async function end(
+  deps: EndingDeps,
+  { container }: LivingContainer,
+  due: LifetimeEnd,
+  action: EndAction,
+): Promise<void> {
   const { dbId } = container;
-  const reason = endReason(container, due);
+  const reason = endReason(container, { ...due, action });
   const prepare: Prepare = async (tx) => {
     const now = await stepNow(tx.lifetimes, dbId);
     if (now?.step.do !== 'end' || now.step.end.action !== due.action)
@@ -119,7 +149,7 @@ async function end(deps: EndingDeps, { container }: LivingContainer, due: Lifeti
     return ok({ container: now.living.container, target: { name, resources } });
   };
   const { userId: _, ...origin } = BY_BERTH;
-  const request = { kind: due.action, caller: null, origin, reason } as const;
+  const request = { kind: action, caller: null, origin, reason } as const;
   const observable = endHung(deps, container);
   observable.catch(() => undefined);
   const done = await deps.operations.submit(dbId, request, prepare, {

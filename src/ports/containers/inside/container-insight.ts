@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { LayerChanges } from '../../../domain/containers/layer/layer-changes.ts';
-import type { RuntimeHandle } from '../container-runtime.ts';
+import { RuntimeFailure, type RuntimeHandle } from '../container-runtime.ts';
 
 export type LogRequest = {
   /** The number of last lines; null for all. */
@@ -20,6 +20,14 @@ export type ContainerLoad = {
   readonly memoryKills: number | null;
 };
 
+/**
+ * The container's own programs, which measure it, did not answer in time or printed something else. Faults of its node or
+ * its engine are other errors.
+ */
+export class LoadUnknown extends RuntimeFailure {
+  override name = 'LoadUnknown';
+}
+
 /** A running container's present use. */
 export type ContainerUsage = ContainerLoad & {
   /** The volume's use, at most 30 s old; null when measuring took too long. */
@@ -34,7 +42,10 @@ export interface ContainerInsight {
   logs(handle: RuntimeHandle, request: LogRequest): Promise<Readable>;
   /** At most 1 s old. Throws `ContainerNotRunning` for a stopped one too. */
   usage(handle: RuntimeHandle): Promise<ContainerUsage>;
-  /** The same without the volume, which only a program in the container can measure. Throws like `usage`. */
+  /**
+   * The same without the volume, which only a program in the container can measure. Throws like `usage`; `LoadUnknown`
+   * where a program in the container measures this, too.
+   */
   load(handle: RuntimeHandle): Promise<ContainerLoad>;
   /** All differences from the image outside the volume; sizes and versions only of a running container. */
   changes(handle: RuntimeHandle): Promise<LayerChanges>;
