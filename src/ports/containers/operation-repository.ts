@@ -19,6 +19,8 @@ export type StoredOperation = Operation & {
   /** Why the engine did not do it; null for a fault, and unless it failed. */
   readonly refusal: EngineRefusal | null;
   readonly leaseOwner: string;
+  /** Of its leases: each takeover has the next one. */
+  readonly leaseNumber: number;
   /** null while it is active. */
   readonly outcome: OperationOutcome | null;
 };
@@ -60,8 +62,8 @@ export interface OperationRepository {
   finish(id: string, owner: string, outcome: OperationOutcome, progress?: Progress): Promise<boolean>;
   /** Renews the owner's leases of these. Others expire although their owner lives. */
   renew(owner: string, ids: readonly string[], leaseSeconds: number): Promise<void>;
-  /** Ends a lease, so that any process may continue at once. */
-  release(id: string, owner: string): Promise<void>;
+  /** Ends the owner's lease of this number, so that any process may continue at once. Ends no later lease. */
+  release(id: string, owner: string, leaseNumber: number): Promise<void>;
   /**
    * Takes over expired ones; exactly one process gets each. `own`: also the owner's, left by an earlier run of this
    * replica.

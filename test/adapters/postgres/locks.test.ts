@@ -109,7 +109,7 @@ race('a process waits for no operation that another one is just taking over', as
   );
   for (const operation of abandoned) {
     await operations.begin(operation, 60);
-    await operations.release(operation.id, operation.leaseOwner);
+    await operations.release(operation.id, operation.leaseOwner, operation.leaseNumber);
   }
   const [taken, free] = abandoned.map(({ id }) => id);
   await holder.sql('select from operations where id = $1 for update', [taken]);

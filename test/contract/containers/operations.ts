@@ -34,6 +34,7 @@ export const anOperation = (
   leftBehind: null,
   refusal: null,
   leaseOwner,
+  leaseNumber: 1,
 });
 
 /** Guarantees of stored operations. `advance` lets that many seconds pass for leases. */
@@ -183,12 +184,21 @@ export async function operationRepositoryContract(
         'also one whose owner lives and does not work on it',
       );
       t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
-      await operations.release(kept.id, second);
+      await operations.release(kept.id, second, 1);
       t.same(
         valuesOf(await operations.takeOver(third, LEASE_SECONDS, false), 'id'),
         [kept.id],
         'one that is given back is free at once',
       );
+      await operations.release(kept.id, third, 1);
+      t.same(
+        await operations.takeOver(second, LEASE_SECONDS, false),
+        [],
+        'no late release ends a later lease',
+      );
+      t.match(await operations.find(kept.id), { leaseOwner: third, leaseNumber: 2 });
+      await operations.release(kept.id, third, 2);
+      t.match(await operations.takeOver(third, LEASE_SECONDS, false), [{ id: kept.id, leaseNumber: 3 }]);
     });
   });
 }

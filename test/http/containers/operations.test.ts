@@ -409,7 +409,7 @@ t.test('a process that lost its operation writes no outcome', async (t) => {
   runtime.stop = async (handle, grace) => {
     const mine = await operations.active(box.db_id);
     if (mine === null) throw new Error('nothing is under way');
-    await operations.release(mine.id, mine.leaseOwner);
+    await operations.release(mine.id, mine.leaseOwner, mine.leaseNumber);
     t.equal((await operations.takeOver(other, 60, false)).length, 1);
     return await stop(handle, grace);
   };

@@ -50,14 +50,18 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
       void change((entry) => entry.leaseOwner === owner && ids.includes(entry.id), {
         leaseUntil: leaseEnd(leaseSeconds),
       }),
-    release: async (id, owner) => void change(mine(id, owner), { leaseUntil: clock.now() }),
+    release: async (id, owner, leaseNumber) =>
+      void change((entry) => mine(id, owner)(entry) && entry.leaseNumber === leaseNumber, {
+        leaseUntil: clock.now(),
+      }),
     async takeOver(owner, leaseSeconds, own) {
       const now = clock.now();
       const taken = change((entry) => entry.leaseUntil <= now || (own && entry.leaseOwner === owner), {
         leaseOwner: owner,
         leaseUntil: leaseEnd(leaseSeconds),
-      });
-      return taken.map((entry) => ({ ...entry, leaseOwner: owner }));
+      }).map((entry) => ({ ...entry, leaseOwner: owner, leaseNumber: entry.leaseNumber + 1 }));
+      for (const { id, leaseNumber } of taken) change((entry) => entry.id === id, { leaseNumber });
+      return taken;
     },
   };
 }

@@ -75,12 +75,17 @@ const operationLeases = (db: Db): Pick<OperationRepository, 'renew' | 'release' 
       .where('finished_at', 'is', null)
       .$call(run),
 
-  release: (id, owner) => mine(db, id, owner).set({ lease_until: clockNow }).$call(run),
+  release: (id, owner, leaseNumber) =>
+    mine(db, id, owner).where('lease_number', '=', leaseNumber).set({ lease_until: clockNow }).$call(run),
 
   takeOver: (owner, leaseSeconds, own) =>
     db
       .updateTable('operations')
-      .set({ lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
+      .set((eb) => ({
+        lease_owner: owner,
+        lease_until: leaseEnd(leaseSeconds),
+        lease_number: eb('lease_number', '+', 1),
+      }))
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('operations')
@@ -112,7 +117,7 @@ const uncommitted = (db: Db, id: string, owner: string) =>
 
 const operationColumns = toColumns(
   'id dbId kind phase carryOver verified unfitted wasDown volumeKept freshRuntimeId measured requestedBy reason',
-  'leaseOwner',
+  'leaseOwner leaseNumber',
 );
 
 function toRow(operation: Omit<StoredOperation, 'outcome'>) {
@@ -152,7 +157,7 @@ const toUpdate = (progress: Progress) => ({
 
 const operationFields = fromColumns(
   'id dbId kind phase before target carryOver verified unfitted wasDown volumeKept freshRuntimeId measured',
-  'leftBehind refusal requestedBy reason leaseOwner outcome',
+  'leftBehind refusal requestedBy reason leaseOwner leaseNumber outcome',
 );
 
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({

@@ -119,6 +119,7 @@ export type OperationsTable = {
   db_id: string;
   kind: Operation['kind'];
   phase: Operation['phase'];
+  lease_number: Defaulted<number>;
   before: Json<Operation['before']>;
   target: Json<Operation['target']>;
   carry_over: boolean;

@@ -38,6 +38,9 @@ const DURING: { readonly [K in OperationKind]: ContainerState | null } = {
 export const stateDuring = (kind: OperationKind, before: ContainerState): ContainerState =>
   DURING[kind] ?? before;
 
+/** The number of the lease that an operation begins with. */
+export const FIRST_LEASE = 1;
+
 export function newOperation(
   request: OperationRequest,
   container: Container,
@@ -67,6 +70,7 @@ export function newOperation(
     freshRuntimeId: warm?.runtimeId ?? null,
     layerImage: null,
     leaseOwner: owner,
+    leaseNumber: FIRST_LEASE,
     ...(request.snapshotId === undefined
       ? {}
       : { snapshot: { id: request.snapshotId, hasPaused: false, hasVolume: false } }),

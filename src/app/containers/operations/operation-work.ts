@@ -7,28 +7,21 @@ import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } fr
 
 const POLL_MS = 100;
 
+type Lease = { readonly id: string; number: number };
+
 /** The operations that this process works on. */
 export type OwnWork = {
-  readonly running: Map<string, Promise<OperationState>>;
+  readonly running: Map<string, { readonly lease: Lease; readonly done: Promise<OperationState> }>;
   /** Leases that could not be released while the database did not answer: still ours. */
-  readonly unreleased: Set<string>;
+  readonly unreleased: Set<Lease>;
   hasTakenOver: boolean;
-  /** The last release or takeover: a release under way could end the lease of one that is taken over meanwhile. */
-  lastChange: Promise<unknown>;
 };
 
 export const noWork = (): OwnWork => ({
   running: new Map(),
   unreleased: new Set(),
   hasTakenOver: false,
-  lastChange: Promise.resolve(),
 });
-
-function inTurn<T>(work: OwnWork, change: () => Promise<T>): Promise<T> {
-  const turn = work.lastChange.then(change);
-  work.lastChange = turn.catch(() => undefined);
-  return turn;
-}
 
 /**
  * Works on an operation whose lease this process has, until it is committed; what it replaced is removed after that. If
@@ -40,19 +33,19 @@ export function workOn(
   operation: StoredOperation,
   begun: KnownAtStart = {},
 ): Promise<OperationState> {
-  work.unreleased.delete(operation.id);
+  const lease: Lease = { id: operation.id, number: operation.leaseNumber };
   const committed = Promise.withResolvers<OperationState>();
   const done = execute(deps, operation, begun, committed.resolve).then(
     async (left) => {
-      if (left.operation.outcome === null) await releaseOrRemember(deps, work, operation.id);
+      if (left.operation.outcome === null) await releaseOrRemember(deps, work, lease);
       return asItShows(left);
     },
     async (error: unknown) => {
-      await releaseOrRemember(deps, work, operation.id);
+      await releaseOrRemember(deps, work, lease);
       throw error;
     },
   );
-  work.running.set(operation.id, done);
+  work.running.set(operation.id, { lease, done });
   const forget = (): void => void work.running.delete(operation.id);
   done.then(forget, forget);
   return Promise.race([committed.promise, done]);
@@ -65,7 +58,7 @@ export async function endOf(
   id: string,
   deadline: number,
 ): Promise<OperationState | null> {
-  const here = running.get(id);
+  const here = running.get(id)?.done;
   const withinMs = deadline - performance.now();
   if (here !== undefined) return await within(withinMs, here, null);
   const over = await poll(
@@ -83,37 +76,36 @@ export async function endOf(
 export async function renewLeases(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner } = deps;
   await storage.repositories.operations.renew(owner, [...work.running.keys()], LEASE_SECONDS);
-  await inTurn(work, async () => {
-    await Promise.all([...work.unreleased].map((id) => release(deps, work, id)));
-  });
+  await Promise.all([...work.unreleased].map((lease) => release(deps, work, lease)));
 }
 
 /**
  * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
  * replica.
  */
-export const takeOver = (deps: OperationDeps, work: OwnWork): Promise<void> =>
-  inTurn(work, () => takeOverNow(deps, work));
-
-async function takeOverNow(deps: OperationDeps, work: OwnWork): Promise<void> {
+export async function takeOver(deps: OperationDeps, work: OwnWork): Promise<void> {
   const { storage, owner, log } = deps;
   const isFirst = !work.hasTakenOver;
   const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
   work.hasTakenOver = true;
   for (const operation of taken) {
-    if (work.running.has(operation.id)) continue;
+    const here = work.running.get(operation.id);
+    if (here !== undefined) {
+      here.lease.number = operation.leaseNumber;
+      continue;
+    }
     log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
     workOn(deps, work, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
   }
 }
 
-async function release({ storage, owner }: OperationDeps, work: OwnWork, id: string): Promise<void> {
-  await storage.repositories.operations.release(id, owner);
-  work.unreleased.delete(id);
+async function release({ storage, owner }: OperationDeps, work: OwnWork, lease: Lease): Promise<void> {
+  await storage.repositories.operations.release(lease.id, owner, lease.number);
+  work.unreleased.delete(lease);
 }
 
-const releaseOrRemember = async (deps: OperationDeps, work: OwnWork, id: string): Promise<void> =>
-  void (await inTurn(work, () => release(deps, work, id)).catch(() => work.unreleased.add(id)));
+const releaseOrRemember = async (deps: OperationDeps, work: OwnWork, lease: Lease): Promise<void> =>
+  void (await release(deps, work, lease).catch(() => work.unreleased.add(lease)));
 
 /** The row as other requests see it during the operation. */
 const asItShows = (left: OperationState): OperationState =>

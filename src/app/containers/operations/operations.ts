@@ -6,7 +6,7 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import type { Repositories } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 import { beginOperation, type Prepare } from './begin-operation.ts';
-import { newOperation, type OperationRequest } from './new-operation.ts';
+import { FIRST_LEASE, newOperation, type OperationRequest } from './new-operation.ts';
 import {
   type EngineReady,
   LEASE_SECONDS,
@@ -66,7 +66,9 @@ export function operations(deps: OperationDeps) {
     /** Takes over operations of another process or an earlier run. */
     takeOver: (): Promise<void> => takeOver(deps, work),
 
-    idle: async (): Promise<void> => void (await Promise.allSettled(work.running.values())),
+    idle: async (): Promise<void> => {
+      await Promise.allSettled([...work.running.values()].map(({ done }) => done));
+    },
   };
 }
 
@@ -133,7 +135,9 @@ async function behindActive(
 async function settle(deps: OperationDeps, work: OwnWork, dbId: string): Promise<Container> {
   const { operations, containers } = deps.storage.repositories;
   const active = await operations.active(dbId);
-  const isOurs = active?.leaseOwner === deps.owner && !work.running.has(active.id);
+  // The release of a later lease could be under way: `takeOver` continues that one.
+  const isNew = active?.leaseOwner === deps.owner && active.leaseNumber === FIRST_LEASE;
+  const isOurs = isNew && !work.running.has(active.id);
   if (active !== null) {
     const deadline = performance.now() + BUSY_AFTER_MS;
     await (isOurs ? workOn(deps, work, active) : endOf(deps, work, active.id, deadline));
