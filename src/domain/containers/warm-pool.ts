@@ -29,7 +29,10 @@ export type PoolMember = {
 export type WatchedMember = PoolMember & { readonly abandoned: boolean };
 
 /** What members are made of; null when they cannot be made now. */
-export type PoolModel = Pick<PoolMember, 'node' | 'image' | 'imageId' | 'resources'>;
+export type PoolModel = Pick<PoolMember, 'node' | 'image' | 'imageId' | 'resources'> & {
+  /** The image is of an older version of Berth: another process may have the new one. */
+  readonly isOlder: boolean;
+};
 
 export type PoolPlan = { readonly remove: readonly PoolMember[]; readonly make: number };
 
@@ -40,7 +43,8 @@ export const POOL_HOSTNAME = 'workspace';
 
 /**
  * Which members to remove and how many to make, so that `size` good ones exist or are being made. Members come oldest
- * first; `running` are those whose containers were seen running after the rows were read.
+ * first; `running` are those whose containers were seen running after the rows were read. With an older image, members
+ * of other images stay, and while there are any, none are made: two processes would replace each other's members.
  */
 export function planPool(
   members: readonly WatchedMember[],
@@ -50,13 +54,23 @@ export function planPool(
 ): PoolPlan {
   const isGood = (one: PoolMember): boolean =>
     one.state === 'ready' && running.has(one.dbId) && model !== null && isOf(one, model);
+  const isOthers = (one: PoolMember): boolean =>
+    model?.isOlder === true &&
+    one.imageId !== model.imageId &&
+    isOf({ ...one, imageId: model.imageId }, model);
   const coming = members.filter((one) => one.state === 'making' && !one.abandoned).length;
   const good = members.filter(isGood);
   const surplus = new Set(good.slice(0, Math.max(0, good.length + coming - size)));
   const leftBehind = members.filter((one) => one.state !== 'ready' && one.abandoned);
-  const bad = members.filter((one) => one.state === 'ready' && (!isGood(one) || surplus.has(one)));
+  const others = members.filter((one) => one.state !== 'removing' && isOthers(one));
+  const bad = members.filter(
+    (one) =>
+      one.state === 'ready' &&
+      (surplus.has(one) || !(running.has(one.dbId) && (isGood(one) || isOthers(one)))),
+  );
   const kept = good.length - surplus.size + coming;
-  return { remove: [...leftBehind, ...bad], make: model === null ? 0 : Math.max(0, size - kept) };
+  const mayMake = model !== null && others.length === 0;
+  return { remove: [...leftBehind, ...bad], make: mayMake ? Math.max(0, size - kept) : 0 };
 }
 
 const isOf = (one: PoolMember, { node, image, imageId, resources }: PoolModel): boolean =>

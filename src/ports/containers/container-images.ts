@@ -27,11 +27,18 @@ export interface ContainerSnapshots {
   removeCaptured(image: CapturedImage): Promise<void>;
 }
 
+/** The image that a reference names now. */
+export type NamedImage = {
+  readonly id: string;
+  /** It is of an older version of Berth until a new one is made. Another engine of the same nodes may have that one. */
+  readonly isOlder: boolean;
+};
+
 /** What a warm pool needs of an engine besides running containers. */
 export interface WarmPoolEngine {
   /**
-   * The image that the reference names now; null when the engine lacks it, so that no waiting container is of use. Throws
+   * Null when the engine lacks it, so that no waiting container is of use. Throws
    * `RuntimeUnavailable` while that is unknown. Never pulls.
    */
-  imageId(reference: string): Promise<string | null>;
+  namedImage(reference: string): Promise<NamedImage | null>;
 }

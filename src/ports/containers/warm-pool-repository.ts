@@ -1,7 +1,7 @@
 import type { Quota } from '../../domain/containers/disk-quota.ts';
 import type { PoolMember, PoolModel, WatchedMember } from '../../domain/containers/warm-pool.ts';
 
-export type NewMember = PoolModel & Pick<PoolMember, 'dbId' | 'volume'>;
+export type NewMember = Omit<PoolModel, 'isOlder'> & Pick<PoolMember, 'dbId' | 'volume'>;
 
 /** A started member, and how the size of its volume is enforced; null while unknown. */
 export type MadeMember = { readonly runtimeId: string; readonly quota: Quota | null };

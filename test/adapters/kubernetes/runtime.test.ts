@@ -367,10 +367,10 @@ t.test('a warm pool needs limits that change at once', async (t) => {
   const { cluster, client } = await clusterScene(t);
   cluster.refuseNext('list', '', { status: 503, reason: 'ServiceUnavailable', message: 'not now' });
   const pool = clusterWarmPool(client);
-  await t.rejects(pool.imageId('an-image'), { name: 'RuntimeUnavailable' });
-  t.equal(await pool.imageId('an-image'), 'an-image');
+  await t.rejects(pool.namedImage('an-image'), { name: 'RuntimeUnavailable' });
+  t.same(await pool.namedImage('an-image'), { id: 'an-image', isOlder: false });
   cluster.hasResize = false;
-  t.equal(await clusterWarmPool(client).imageId('an-image'), null);
+  t.equal(await clusterWarmPool(client).namedImage('an-image'), null);
 });
 
 t.test('what a cluster cannot do is declared and refused', async (t) => {

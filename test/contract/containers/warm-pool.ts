@@ -120,10 +120,10 @@ export async function warmPoolEngineContract(name: string, given: OpenWarmPool):
   const { warmPool, image, absent } = given;
   await t.test(`${name}: WarmPoolEngine`, async (t) => {
     await t.test('an image has an id while it exists', async (t) => {
-      const id = await warmPool.imageId(image);
-      t.ok(id);
-      t.equal(await warmPool.imageId(image), id);
-      t.equal(await warmPool.imageId(absent), null);
+      const named = await warmPool.namedImage(image);
+      t.match(named, { id: /./, isOlder: false });
+      t.same(await warmPool.namedImage(image), named);
+      t.equal(await warmPool.namedImage(absent), null);
     });
   });
 }

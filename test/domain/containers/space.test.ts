@@ -169,10 +169,11 @@ t.test('the reason names use and limit', async (t) => {
 });
 
 const resources = { memoryMb: 512, cpuMillicores: 500, diskMb: 2560 };
-const model: PoolModel = { node: 'local', image: 'berth/debian:12', imageId: 'sha256:new', resources };
+const parts = { node: 'local', image: 'berth/debian:12', imageId: 'sha256:new', resources };
+const model: PoolModel = { ...parts, isOlder: false };
 
 const member = (dbId: string, over: Partial<WatchedMember> = {}): WatchedMember => ({
-  ...model,
+  ...parts,
   dbId,
   state: 'ready',
   volume: `ws-${dbId}`,
@@ -193,7 +194,8 @@ const planned = (
 };
 
 t.test('a pool plan removes and makes members', async (t) => {
-  const old = { imageId: 'sha256:old' };
+  const old = { imageId: 'sha256:other' };
+  const older = { ...model, isOlder: true };
   const left = member('a', { state: 'making', abandoned: true });
   const making = member('a', { state: 'making', runtimeId: null });
   const removing = member('a', { state: 'removing' });
@@ -209,6 +211,11 @@ t.test('a pool plan removes and makes members', async (t) => {
     ['one of an older image is replaced', planned([member('a', old)], 1), ['a'], 1],
     ['one of another reference is replaced', planned([member('a', { image: 'x' })], 1), ['a'], 1],
     ['one of another engine is replaced', planned([member('a', { node: 'x' })], 1), ['a'], 1],
+    ['one of a newer image stays while it runs, beside none', planned([member('a', old)], 2, older), [], 0],
+    ['and is waited for', planned([{ ...making, ...old }], 2, older), [], 0],
+    ['and is removed when it does not run', planned([member('a', old)], 1, older, []), ['a'], 0],
+    ['an older image will do alone', planned([member('a')], 2, older), [], 1],
+    ['but not one of another reference', planned([member('a', { ...old, image: 'x' })], 1, older), ['a'], 1],
     ['of too many the oldest go', planned([member('a'), member('b'), member('c')], 1), ['a', 'b'], 0],
     ['off means off', planned([left, member('b')], 0, null), ['a', 'b'], 0],
     ['what is not finished goes first', planned([member('b'), left], 0, null), ['a', 'b'], 0],

@@ -146,7 +146,7 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
 
 t.test('a new image replaces all members', async (t) => {
   const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
-  engine.images.set('berth/debian:12', 'sha256:new');
+  engine.images.set('berth/debian:12', { id: 'sha256:new', isOlder: false });
   service.warmPool.soon();
   await waitFor(async () => !(await poolOf(storage, 2)).some((id) => members.includes(id)));
   t.same([runtime.boxes.size, runtime.volumes.size], [2, 2]);
@@ -199,13 +199,13 @@ t.test('a member that does not start leaves nothing', async (t) => {
 
 t.test('without the image in the engine no member is made, and a create makes its own', async (t) => {
   const engine = memoryWarmPoolEngine();
-  const { imageId } = engine;
+  const { namedImage } = engine;
   let checks = 0;
   const gate = Promise.withResolvers<void>();
-  engine.imageId = async (reference) => {
+  engine.namedImage = async (reference) => {
     checks += 1;
     await gate.promise;
-    return await imageId(reference);
+    return await namedImage(reference);
   };
   engine.images.set('berth/debian:12', null);
   const { runtime, service, storage, create } = await withPool(t, { engine, isFilled: false });
@@ -216,6 +216,38 @@ t.test('without the image in the engine no member is made, and a create makes it
   t.same([await poolOf(storage, 0), runtime.boxes.size], [[], 0]);
   t.match(await create({}), { name: 'dev', status: 'running' });
   t.equal(runtime.boxes.size, 1);
+});
+
+t.test('with an older image, members of the new one stay while they run', async (t) => {
+  const { engine, runtime, storage, service, members, create } = await withPool(t, { size: 2 });
+  const older = { id: 'an older image', isOlder: true };
+  engine.images.set('berth/debian:12', older);
+  const [lost, kept] = members;
+  const { list } = runtime;
+  runtime.list = async () => (await list()).filter(({ dbId }) => dbId !== lost);
+  service.warmPool.soon();
+  t.same(
+    await poolOf(storage, 1),
+    [kept],
+    'a member that is lost is removed, and none is made beside the other',
+  );
+  t.not((await create({})).db_id, kept, 'which only a process with the new image gives out');
+
+  engine.images.delete('berth/debian:12');
+  service.warmPool.soon();
+  await poolOf(storage, 2);
+  t.match(await create({ name: 'another' }), { db_id: kept });
+});
+
+t.test('an older image is used while no other process has the new one', async (t) => {
+  const engine = memoryWarmPoolEngine();
+  engine.images.set('berth/debian:12', { id: 'an older image', isOlder: true });
+  const { members, service, storage, create } = await withPool(t, { engine });
+  t.match(await create({}), { db_id: members[0] });
+  const [next] = await poolOf(storage, 1);
+  engine.images.delete('berth/debian:12');
+  service.warmPool.soon();
+  await waitFor(async () => !(await poolOf(storage, 1)).includes(next ?? ''));
 });
 
 t.test("members have the free tier's defaults, and stay while they run", async (t) => {

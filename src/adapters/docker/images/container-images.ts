@@ -175,11 +175,11 @@ async function removeCaptured(
 export function dockerWarmPoolEngine(docker: Docker): WarmPoolEngine {
   const calls = engineCalls(docker);
   return {
-    async imageId(reference) {
+    async namedImage(reference) {
       const info = await calls.read(LIMITS.inspect, (signal) =>
         orNull([404], inspectThing(docker.getImage(reference), signal)),
       );
-      return info?.Id ?? null;
+      return info === null ? null : { id: info.Id, isOlder: false };
     },
   };
 }

@@ -15,12 +15,12 @@ export function clusterWarmPool(client: ApiClient): WarmPoolEngine {
     return resources.some(({ name }) => name === 'pods/resize');
   };
   return {
-    async imageId(reference) {
+    async namedImage(reference) {
       hasResize ??= ask();
       hasResize.catch(() => {
         hasResize = null;
       });
-      return (await hasResize) ? reference : null;
+      return (await hasResize) ? { id: reference, isOlder: false } : null;
     },
   };
 }

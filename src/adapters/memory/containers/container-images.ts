@@ -1,6 +1,7 @@
 import type {
   CapturedImage,
   ContainerSnapshots,
+  NamedImage,
   WarmPoolEngine,
 } from '../../../ports/containers/container-images.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
@@ -26,13 +27,13 @@ export const memorySnapshots = (images: Map<string, CapturedImage>, boxes: Made)
 });
 
 /** Each reference is its own image, unless `images` says otherwise. */
-export function memoryWarmPoolEngine(): WarmPoolEngine & { readonly images: Map<string, string | null> } {
-  const images = new Map<string, string | null>();
+export function memoryWarmPoolEngine(): WarmPoolEngine & { readonly images: Map<string, NamedImage | null> } {
+  const images = new Map<string, NamedImage | null>();
   return {
     images,
-    imageId: async (reference) => {
-      const id = images.get(reference);
-      return id === undefined ? `id of ${reference}` : id;
+    namedImage: async (reference) => {
+      const image = images.get(reference);
+      return image === undefined ? { id: `id of ${reference}`, isOlder: false } : image;
     },
   };
 }

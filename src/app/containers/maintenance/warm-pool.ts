@@ -134,6 +134,8 @@ async function tend(upkeep: Upkeep): Promise<void> {
   const waitedFor = dbIdsOf(listed.filter(isWaitedFor));
   const running = dbIdsOf(listed.filter((one) => one.state === 'running' && !isWaitedFor(one)));
   const model = size === 0 ? null : await modelNow(deps);
+  if (model?.isOlder === true && upkeep.model?.imageId !== model.imageId)
+    deps.log.warn(`the warm pool uses an older image until the new one is made: ${model.imageId}`);
   upkeep.model = model;
   upkeep.hasListed = true;
   const plan = planPool(members, running, size, model);
@@ -170,8 +172,10 @@ async function modelNow({ storage, engine, settings: { node } }: WarmPoolDeps): 
   const tier = tiers.find(({ name }) => name === MODEL_TIER) ?? tiers[0];
   if (image === undefined || tier === undefined) return null;
   const reference = pinned(image);
-  const imageId = await engine.imageId(reference);
-  return imageId === null ? null : { node, image: reference, imageId, resources: defaultResources(tier) };
+  const named = await engine.namedImage(reference);
+  if (named === null) return null;
+  const { id: imageId, isOlder } = named;
+  return { node, image: reference, imageId, isOlder, resources: defaultResources(tier) };
 }
 
 /** Recorded before it is made, so that it is found again. A member that does not start is removed. */
@@ -179,7 +183,8 @@ async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
   const { storage, runtime, settings, owner, checkpoint, log } = deps;
   const rows = storage.repositories.warmPool;
   const dbId = randomUUID();
-  const member = { ...model, dbId, volume: volumeName(dbId) };
+  const { isOlder: _, ...madeOf } = model;
+  const member = { ...madeOf, dbId, volume: volumeName(dbId) };
   if (!(await rows.begin(member, settings.size, owner, LEASE_SECONDS))) return;
   try {
     await checkpoint('pool before create');
