@@ -22,8 +22,7 @@ export type Use = {
 export type Reading = {
   /** A volume that takes longer counts with its last value. Absent: the engine's own limit. */
   readonly withinSeconds?: number | undefined;
-  /** Absent: it is measured. */
-  readonly layer?: LayerUse | null;
+  readonly isWithoutLayer?: boolean;
 };
 
 /** Measures a container's layer; null when it has none or cannot be measured. */
@@ -39,7 +38,7 @@ export async function readLayer(
 export async function readUse(
   deps: Pick<ContainerDeps, 'runtime'>,
   row: Container,
-  { withinSeconds, layer: known }: Reading = {},
+  { withinSeconds, isWithoutLayer = false }: Reading = {},
 ): Promise<Use> {
   const { runtime } = deps;
   const handle = handleOf(row);
@@ -48,7 +47,7 @@ export async function readUse(
   const [facts, bytes, layer] = await Promise.all([
     runtime.volumeFacts(row.volume),
     withinSeconds === undefined ? counting : within(withinSeconds * 1000, counting, null),
-    known === undefined ? readLayer(deps, row) : known,
+    isWithoutLayer ? null : readLayer(deps, row),
   ]);
   if (facts === null) return { quota: row.diskQuota, usedMb: 0, isMeasured: true, layer };
   const usedMb = bytes === null ? row.diskUsedMb : toMb(bytes);
@@ -66,16 +65,17 @@ export async function measure(
   return use;
 }
 
-/** Records what a measurement has changed. */
+/** Records what a measurement has changed. What it did not measure stays: another one may have just recorded it. */
 export async function recordUse(
   { storage }: Pick<ContainerDeps, 'storage'>,
   row: Container,
-  { quota, usedMb, layer = null }: Omit<Use, 'isMeasured'>,
+  { quota, usedMb, isMeasured, layer = null }: Use,
 ): Promise<void> {
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
   if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
-    const ofLayer = layerUsedMb === null ? {} : { layerUsedMb };
-    await storage.repositories.diskUse.record(row.dbId, { quota, usedMb, ...ofLayer });
+    const ofVolume = isMeasured ? { quota, usedMb } : { quota };
+    const ofLayer = layer === null ? {} : { layerUsedMb: layerMb(layer) };
+    await storage.repositories.diskUse.record(row.dbId, { ...ofVolume, ...ofLayer });
   }
 }
 

@@ -160,6 +160,40 @@ t.test('a layer that is measured after the search has ended is still judged, and
   t.match(await now(), { status: 'stopped', status_reason: /2500 of 2048 MB/, layer: { used_mb: null } });
 });
 
+for (const during of [true, false]) {
+  const ends = during ? 'during' : 'after';
+  t.test(`a slow count that ends ${ends} a search undoes no result of either`, async (t) => {
+    const scene = await aSilentScene({});
+    const { service, runtime, ada, box, endShells } = scene;
+    const free = freeOf(scene);
+    endShells();
+    const slow = Promise.withResolvers<number>();
+    const searched = Promise.withResolvers<never>();
+    const { usedBytes } = runtime;
+    let counts = 0;
+    runtime.usedBytes = async (volume, reader) => {
+      if (volume !== box.volume.name) return await usedBytes(volume, reader);
+      counts += 1;
+      if (counts === 2 && during) slow.resolve(5 * MIB);
+      return await (counts === 1 ? slow.promise : searched.promise);
+    };
+    free(10_000);
+    await service.watchSpace();
+    runtime.layers.set(box.id, 100 * MIB);
+    const time = standingTime(t);
+    t.ok(await endsInTime(time, service.measureDisks));
+    runtime.layers.set(box.id, 2_000 * MIB);
+    free(8_900);
+    t.ok(await endsInTime(time, service.watchSpace, 30));
+    slow.resolve(5 * MIB);
+    await service.measureDisks.idle?.();
+    t.match((await ada('GET', `/api/containers/${box.db_id}`)).json(), {
+      volume: { used_mb: 5 },
+      layer: { used_mb: 2_000 },
+    });
+  });
+}
+
 t.test('a snapshot waits only so long for a container that never answers', async (t) => {
   const { eve, ofEve } = await aSilentScene({});
   const statuses: number[] = [];

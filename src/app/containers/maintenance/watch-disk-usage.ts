@@ -94,19 +94,17 @@ function limitedCounts(): Count {
   };
 }
 
-/** A volume's count may take two minutes, so the layer is judged first. */
+/** A volume's count may take two minutes, so the layer is judged and recorded first. */
 async function measureAndJudge(
   deps: UpkeepDeps,
   row: Container,
   { note, count }: { readonly note: Note; readonly count: Count },
 ): Promise<void> {
   const layer = await readLayer(deps, row);
+  await recordUse(deps, row, { quota: row.diskQuota, usedMb: row.diskUsedMb, isMeasured: false, layer });
   const reason = layerFault(row, layer);
-  if (reason !== null) {
-    await recordUse(deps, row, { quota: row.diskQuota, usedMb: row.diskUsedMb, layer });
-    return await stopForDisk(deps, row, reason);
-  }
-  const use = await count((withinSeconds) => measure(deps, row, { withinSeconds, layer }));
+  if (reason !== null) return await stopForDisk(deps, row, reason);
+  const use = await count((withinSeconds) => measure(deps, row, { withinSeconds, isWithoutLayer: true }));
   note(row, use);
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
