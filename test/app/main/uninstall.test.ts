@@ -137,8 +137,19 @@ t.test('an engine that is gone for good is left out by its name', async (t) => {
   if ('faults' in read) throw new Error(read.faults.join());
   t.match(await uninstall(read.config, aFolder(t), async () => false, left), {
     code: 64,
-    says: /--old-swarm: .* a Swarm named unix:...nowhere\.sock\. It has used: old, new\.$/,
+    says: /--old-swarm: .* a Swarm named unix:...nowhere\.sock\. It has used: old, new\. For a Swarm whose record was deleted, set/,
   });
+  const withManagers = readConfig({
+    BERTH_DATA_DIR: dataDir,
+    BERTH_ENGINE: 'swarm',
+    BERTH_SWARM_MANAGERS: 'tcp://10.0.0.1:2375',
+  });
+  if ('faults' in withManagers) throw new Error(withManagers.faults.join());
+  t.match(
+    await uninstall(withManagers.config, aFolder(t), async () => false, { oldSwarms: ['not-recorded'] }),
+    { code: 1, says: 'Nothing was removed.' },
+    'the managers of the settings are asked for it',
+  );
   t.match(await asked([], 'auto'), {
     code: 78,
     says: /or if it is gone for good, repeat with --forget-engine old$/,

@@ -13,6 +13,7 @@ import {
 } from '../../../src/adapters/engine-record.ts';
 import { readConfig } from '../../../src/app/main/config.ts';
 import { usedEngines } from '../../../src/app/main/uninstall/engine.ts';
+import { withOldSwarms } from '../../../src/app/main/uninstall/used-engine.ts';
 import { aFolder } from '../../support/folder.ts';
 import { silentLog } from '../../support/samples/samples.ts';
 import { standInSwarm } from '../../support/swarm/stand-in.ts';
@@ -217,7 +218,7 @@ t.test('nothing is removed from a Swarm that the installation has left, unless i
       BERTH_DATA_DIR: aFolder(t),
     });
     if ('faults' in read) throw new Error(read.faults.join());
-    const records = { kept, forgotten, oldSwarms };
+    const records = withOldSwarms({ kept, forgotten, oldSwarms }, read.config);
     const { engines, skippedMessages } = await usedEngines(read.config, records, {
       ...INSTANCE,
       swarmId: swarmId === 'none' ? null : swarmId,
@@ -248,7 +249,9 @@ t.test('nothing is removed from a Swarm that the installation has left, unless i
   const gone = recordOf(own, 'swarm-own');
   t.match(await asked(left, 'swarm-own', [], both.slice(0, 1), [gone]), [[], [LEFT]], 'its own is gone');
   t.match(await asked(own, 'none'), [[], [LEFT, /the Swarm swarm-own at/]]);
-  t.same((await asked(own, 'none', [], []))[0], [], 'nor from a Swarm of the settings');
+  t.match(await asked(own, 'none', [], []), [[], [/Swarms that this installation has left.*--old-swarm/]]);
+  t.strictSame(await asked(left, 'none', ['swarm-left'], []), [[ofLeft], []], 'without a record');
+  await t.rejects(asked(own, 'none', ['swarm-left'], []), { message: /is not the one/ });
   t.strictSame(await asked(own, null), [[ofLeft, ofOwn], []], 'before the first record');
 });
 

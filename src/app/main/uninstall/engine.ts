@@ -25,9 +25,20 @@ export async function usedEngines(
   return {
     // After the swarm, which would replace the containers of its services.
     engines: [...swarms.engines, ...externals.engines],
-    skippedMessages: [...swarms.skippedMessages, ...externals.skippedMessages],
+    skippedMessages: [
+      ...unrecordedSwarms(records, instance),
+      ...swarms.skippedMessages,
+      ...externals.skippedMessages,
+    ],
   };
 }
+
+/** A Swarm without a record is known to the administrator alone. */
+const unrecordedSwarms = ({ kept, forgotten }: Records, { hasLeftSwarms }: Instance): readonly string[] =>
+  hasLeftSwarms && ![...kept, ...forgotten].some(({ kind }) => kind === 'swarm') ? [LEFT_SWARMS] : [];
+
+const LEFT_SWARMS =
+  'Nothing is removed from the Swarms that this installation has left: to remove its containers and volumes there, too, set BERTH_ENGINE=swarm and BERTH_SWARM_MANAGERS to the managers of one, and repeat with --old-swarm and its id.';
 
 const NONE: UsedEngines = { engines: [], skippedMessages: [] };
 

@@ -40,6 +40,7 @@ import {
   type Records,
   type UsedEngines,
   unknownName,
+  withOldSwarms,
 } from './used-engine.ts';
 
 type Found = UsedEngines & {
@@ -71,7 +72,7 @@ export async function uninstall(
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
   const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
-  const records = { ...(await recordsOf(dataDir, forgotten)), oldSwarms };
+  const records = withOldSwarms({ ...(await recordsOf(dataDir, forgotten)), oldSwarms }, config);
   const unknown = unknownName(records, forgotten);
   if (unknown !== null) return { code: 64, says: unknown };
   const other = otherEngine(dataDir, records.kept, config.engine);

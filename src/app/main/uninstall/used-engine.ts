@@ -1,6 +1,12 @@
 import type { EngineLeftovers } from '../../../adapters/docker/uninstall/engine-leftovers.ts';
 import { forgetHint } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
-import { nameOfEngine, type Recorded, type RecordedElsewhere } from '../../../adapters/engine-record.ts';
+import {
+  idsOf,
+  nameOfEngine,
+  type Recorded,
+  type RecordedElsewhere,
+} from '../../../adapters/engine-record.ts';
+import type { Config } from '../config.ts';
 
 /** An engine that Berth did not start, with what it has of an installation. */
 export type UsedEngine = {
@@ -55,6 +61,16 @@ export const kindOfEngine = ({ kind }: RecordedElsewhere): string => KINDS[kind]
 export const otherAt = (endpoint: string, record: RecordedElsewhere, setting: string): string =>
   `the ${kindOfEngine(record)} at ${endpoint} is not the one that this installation used at ${record.endpoint}: set ${setting} to an address of that one, or ${forgetHint(record)}`;
 
+/** Adds the named Swarms that are not recorded any more. The managers of the settings find them. */
+export function withOldSwarms(records: Records, { engine, swarm: { managers } }: Config): Records {
+  const [endpoint] = managers;
+  if (engine !== 'swarm' || endpoint === undefined) return records;
+  const known = idsOf([...records.kept, ...records.forgotten], 'swarm');
+  const unknown = records.oldSwarms.filter((name) => !known.includes(name) && !name.includes('://'));
+  const added = unknown.map((id) => ({ kind: 'swarm', endpoint, id }) as const);
+  return { ...records, kept: [...records.kept, ...added] };
+}
+
 /** Why a name of the caller is that of no recorded engine; null when all are known. */
 export function unknownName(
   { kept, forgotten, oldSwarms }: Records,
@@ -64,19 +80,23 @@ export function unknownName(
   const swarms = recorded.filter(({ kind }) => kind === 'swarm');
   return (
     unknownOf('--forget-engine', 'an engine', forgottenNames, recorded) ??
-    unknownOf('--old-swarm', 'a Swarm', oldSwarms, swarms)
+    unknownOf('--old-swarm', 'a Swarm', oldSwarms, swarms, OF_NO_RECORD)
   );
 }
+
+const OF_NO_RECORD =
+  ' For a Swarm whose record was deleted, set BERTH_ENGINE=swarm and BERTH_SWARM_MANAGERS to its managers.';
 
 function unknownOf(
   option: string,
   kind: string,
   wanted: readonly string[],
   recorded: readonly RecordedElsewhere[],
+  hint = '',
 ): string | null {
   const names = recorded.map(nameOfEngine);
   const unknown = wanted.find((name) => !names.includes(name));
   return unknown === undefined
     ? null
-    : `${option}: this installation has not used ${kind} named ${unknown}. It has used: ${names.join(', ') || 'none that has a name'}.`;
+    : `${option}: this installation has not used ${kind} named ${unknown}. It has used: ${names.join(', ') || 'none that has a name'}.${hint}`;
 }
