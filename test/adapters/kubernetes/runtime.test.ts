@@ -260,6 +260,14 @@ t.test('limits that the node cannot give a running Pod are given to a new one', 
   t.same(['1', '1.5', '250m', '1k'].map(millicores), [1000, 1500, 250, null]);
 });
 
+t.test('a volume is counted within the time that its caller gives', async (t) => {
+  const measure = async (_: unknown, withinSeconds = 120) => withinSeconds;
+  const { runtime, spec, handle, image } = await startedIn(t, { disk: { quota: 'soft', measure } });
+  const used = (withinSeconds?: number) =>
+    runtime.usedBytes(spec.volume, { image, running: handle, withinSeconds });
+  t.same([await used(), await used(3)], [120, 3]);
+});
+
 t.test('a volume of fixed size does not become smaller, nor larger than its class can', async (t) => {
   const disk = { quota: 'hard', measure: async () => null } as const;
   const { cluster, runtime, image } = await clusterScene(t, { disk });
