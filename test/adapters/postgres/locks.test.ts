@@ -199,6 +199,17 @@ race('what is asked for while a delete is just ending finds the container delete
   t.match(await storage.repositories.containers.findAny(box.db_id), { state: 'deleted' });
 });
 
+race('an operation need not wait for a restore to refer to its container', async (t, scene) => {
+  const { storage, ada, holder } = scene;
+  const { dbId } = await storedContainer(storage, ada.id);
+  await storage.repositories.containers.changeState(dbId, ['running'], { state: 'deleted' });
+  await storage.inTransaction(async (tx) => {
+    t.match(await tx.deletedContainers.findForUpdate(dbId, ada.id), { dbId });
+    // The lock of its foreign key. The restore would then wait for the operation: each for the other.
+    await t.resolves(holder.sql('select from containers where db_id = $1 for key share nowait', [dbId]));
+  });
+});
+
 race('of two who wait for each other one is told to come again, and the other goes on', async (t, scene) => {
   const { storage } = scene;
   const [one, two] = [await storedUser(storage), await storedUser(storage)];

@@ -6,7 +6,7 @@ import { containersWithOwner, toContainer } from '../container-repository.ts';
 
 export const postgresDeletedContainers = (db: Db): DeletedContainerRepository => ({
   findForUpdate: (dbId, ownerId) =>
-    restorable(db, ownerId).where('c.db_id', '=', dbId).forUpdate('c').$call(firstAs(toContainer)),
+    restorable(db, ownerId).where('c.db_id', '=', dbId).forNoKeyUpdate('c').$call(firstAs(toContainer)),
 
   listRestorable: (ownerId) =>
     restorable(db, ownerId)
