@@ -7,13 +7,13 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: L): Promi
 
 /** Work on one item. */
 export type EachWithin<T> = ((item: T) => Promise<void>) & {
-  /** Resolves when the work that goes on in the background has ended, also with an error. */
+  /** Resolves when all background work has ended, even if some of it failed. */
   readonly idle: () => Promise<void>;
 };
 
 /**
- * Wraps `work` so that a caller waits at most `ms` per item. Slower work goes on in the background, and its item is
- * skipped meanwhile.
+ * Wraps `work` so that a caller waits at most `ms` per item. Slower work continues in the background, and its item is
+ * skipped until it ends.
  */
 export function eachWithin<T>(
   ms: number,

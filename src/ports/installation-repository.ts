@@ -9,7 +9,7 @@ export interface InstallationRepository {
   hasContainers(): Promise<boolean>;
   /** Records the Swarm if none was ever recorded. Returns the id of the recorded one; null when Swarms were left. */
   recordSwarm(id: string): Promise<string | null>;
-  /** Records another Swarm, or none, for an administrator who goes on without the containers of the present one. */
+  /** Records another Swarm, or none, for an administrator who leaves the containers of the recorded one behind. */
   changeSwarm(id: string | null): Promise<void>;
   /** Whether there is no administrator yet. */
   setupRequired(): Promise<boolean>;

@@ -63,7 +63,7 @@ t.test('work is limited to its time', async (t) => {
   await turn();
 });
 
-t.test('slow work goes on in the background until it ends', async (t) => {
+t.test('slow work continues in the background until it ends', async (t) => {
   const time = standingTime(t);
   const begun: string[] = [];
   const slow = Promise.withResolvers<void>();

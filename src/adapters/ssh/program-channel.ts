@@ -56,7 +56,7 @@ export async function runOn(
     started(opened.value);
     await showCommand(output, client, opened.value);
   } finally {
-    // Input that nobody reads would keep the channel from closing.
+    // The channel cannot close while it holds unread input.
     output.channel.unpipe().resume();
   }
 }

@@ -1,5 +1,5 @@
 const CHECK_EVERY_MS = 1_000;
-/** A wall clock that is this far ahead of the monotonic one: the machine has slept, or somebody has set the clock. */
+/** The wall clock gains this much on the monotonic clock only when the machine has slept or the clock was set. */
 const SLEPT_MS = 5_000;
 /** How long a ping after a sleep may go unanswered. */
 const ANSWERED_WITHIN_MS = 5_000;

@@ -47,7 +47,7 @@ export function abandonedRecordings(deps: AbandonedRecordingsDeps) {
 
   /**
    * Another database, such as a new one before its dump is restored, knows none of the files, so it does not claim a
-   * folder with unknown files. A folder that nobody has claimed is an earlier version's: there one known file is enough.
+   * folder with unknown files. An earlier version left its folder unclaimed: there one known file is enough.
    */
   async function removeUnknown(): Promise<void> {
     const listed = await files.list();

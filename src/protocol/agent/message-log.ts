@@ -18,7 +18,7 @@ export class MessageLog {
     return this.#bytes >= UNACKNOWLEDGED_BYTES;
   }
 
-  /** The other side goes on, but acknowledges nothing. */
+  /** The other side keeps sending, but acknowledges nothing. */
   get isOverfull(): boolean {
     return this.#bytes > MOST_UNACKNOWLEDGED_BYTES;
   }

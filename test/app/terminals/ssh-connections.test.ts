@@ -114,7 +114,7 @@ t.test('a connection that may have missed the end of its container is checked', 
     for (let n = 0; n < 20; n += 1) await turn();
   };
   await loseEvents();
-  t.equal(closes(), 0, 'it goes on with a container that runs');
+  t.equal(closes(), 0, 'the connection stays while its container runs');
   await repositories.containers.changeState(dbId, ['running'], { state: 'stopped' });
   await loseEvents();
   t.equal(closes(), 1);

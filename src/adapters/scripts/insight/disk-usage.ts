@@ -7,7 +7,7 @@ import { startScript } from '../exec/script-process.ts';
 const FRESH_MS = 30_000;
 const WAIT_MS = 1_500;
 const MAX_KNOWN = 1000;
-/** Of a measurement that somebody waits for. */
+/** Time limit of a measurement for a request. */
 const REQUEST_SECONDS = 20;
 /** Counting the files of a network file system may take a minute. */
 export const COUNT_SECONDS = 120;

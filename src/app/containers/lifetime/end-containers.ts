@@ -72,7 +72,7 @@ async function act(deps: ActDeps, living: LivingContainer): Promise<void> {
   else await end(deps, living, step.end, action);
 }
 
-/** null: a process or the processor is in use although nobody uses the container; recorded as a use. */
+/** Returns null, and records a use, when a process or the processor is busy although nobody uses the container. */
 async function actionNow(
   { usesProcessor, storage }: ActDeps,
   living: LivingContainer,

@@ -19,7 +19,7 @@ import { layerFault, stopForDisk } from './watch-disk-usage.ts';
 const AT_A_TIME = 4;
 /** A search does not wait longer for a container, whose own shell may count its files and never answer. */
 const LATE_MS = 5_000;
-/** Until then a volume is counted anew; later it counts with its last value, and the layer is judged alone. */
+/** Time limit for counting a volume. A slower one counts with its last value; its layer is judged all the same. */
 const COUNT_SECONDS = 3;
 /** Every second of grace is a second of writing. */
 const GRACE_SECONDS = 1;

@@ -33,7 +33,7 @@ export async function requireNoSwarm(installation: Pick<SwarmRecord, 'swarmId'>)
 
 /**
  * The ids of the Swarms that may have the containers. Older versions recorded them in the data folder alone. Empty before
- * the first use: any Swarm will do. Throws when there are containers, and nothing says that they are in a Swarm.
+ * the first use: any Swarm will do. Throws when there are containers and no record of a Swarm.
  */
 export async function ownSwarmIds(installation: SwarmRecord, dataDir: string): Promise<readonly string[]> {
   const id = await installation.swarmId();
