@@ -23,6 +23,22 @@ export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** The same for each key: a call during a run of its key gets the next run, which starts after the call. */
+export function coalescedByKey<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const keys = new Map<string, { readonly run: () => Promise<T>; callers: number }>();
+  return async (key) => {
+    const known = keys.get(key) ?? { run: coalesced(() => work(key)), callers: 0 };
+    keys.set(key, known);
+    known.callers += 1;
+    try {
+      return await known.run();
+    } finally {
+      known.callers -= 1;
+      if (known.callers === 0) keys.delete(key);
+    }
+  };
+}
+
 /** Does the work for one value at a time. Of the values that arrive during a run, only the newest is used. */
 export function latestOnly<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let newest: T;

@@ -1,7 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
-import { coalesced, eachOnce, latestOnly, throttled } from '../../src/concurrency/coalesce.ts';
+import {
+  coalesced,
+  coalescedByKey,
+  eachOnce,
+  latestOnly,
+  throttled,
+} from '../../src/concurrency/coalesce.ts';
 import { poll, pollUntil } from '../../src/concurrency/poll.ts';
 import { forEachAtMost } from '../../src/concurrency/pool.ts';
 import { repeat } from '../../src/concurrency/repeat.ts';
@@ -27,6 +33,31 @@ t.test('calls during a run share the next one', async (t) => {
   const last = run();
   runs[2]?.('last');
   t.equal(await last, 'last');
+});
+
+t.test('each key has a run and a next one of its own', async (t) => {
+  const runs: { readonly key: string; end(value: string): void }[] = [];
+  const read = coalescedByKey((key) => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    runs.push({ key, end: resolve });
+    return promise;
+  });
+  const [first, second, third, other] = [read('a'), read('a'), read('a'), read('b')];
+  t.same(
+    runs.map(({ key }) => key),
+    ['a', 'b'],
+  );
+  runs[0]?.end('old');
+  t.equal(await first, 'old');
+  await turn();
+  runs[2]?.end('new');
+  t.same(await Promise.all([second, third]), ['new', 'new'], 'the next run starts after their calls');
+  runs[1]?.end('of b');
+  t.equal(await other, 'of b');
+  const later = read('a');
+  t.equal(runs.length, 4, 'nothing is kept from earlier runs');
+  runs[3]?.end('later');
+  t.equal(await later, 'later');
 });
 
 t.test('calls within the delay share one late run, unless it is cancelled', (t) => {

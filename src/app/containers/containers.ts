@@ -3,7 +3,7 @@ import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
-import { findVisible, listVisible } from './find-container.ts';
+import { findVisible, visibleLists } from './find-container.ts';
 import { changeLifetime, readLifetime } from './lifetime/container-lifetime.ts';
 import { listKept, sumKept } from './retention/deleted-containers.ts';
 import { purgeContainer } from './retention/purge-container.ts';
@@ -13,7 +13,7 @@ export type Containers = ReturnType<typeof containers>;
 
 export const containers = (deps: ContainerDeps, agents: OfAgents) => ({
   create: createContainer(deps),
-  list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
+  list: visibleLists(deps.storage.repositories),
   listKept: listKept(deps),
   sumKept: sumKept(deps),
   get: (id: string, caller: Caller) => findVisible(deps.storage.repositories, id, caller),

@@ -1,3 +1,4 @@
+import { coalescedByKey } from '../../concurrency/coalesce.ts';
 import { isAgent } from '../../domain/containers/agents/agent.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
@@ -5,7 +6,10 @@ import { type Caller, reaches } from '../../domain/identity/caller.ts';
 import { ok, refuse } from '../../domain/result.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
-import type { VisibleContainer } from '../../ports/terminals/shared-container-repository.ts';
+import type {
+  SharedContainerRepository,
+  VisibleContainer,
+} from '../../ports/terminals/shared-container-repository.ts';
 import type { AsyncResult } from '../async-result.ts';
 
 type Lookups = Pick<Repositories, 'containers' | 'sharedContainers'>;
@@ -49,12 +53,18 @@ export async function findOwnInEngine(
 
 /** The caller's own containers and those shared with the caller, as far as the caller's credential reaches. */
 export const listVisible = async (
-  { sharedContainers }: Pick<Lookups, 'sharedContainers'>,
+  { sharedContainers }: { readonly sharedContainers: Pick<SharedContainerRepository, 'listVisible'> },
   caller: Caller,
 ): Promise<readonly VisibleContainer[]> =>
   (await sharedContainers.listVisible(caller.user.id)).filter(({ container }) =>
     reaches(caller, container.dbId),
   );
+
+/** The same for many requests at once: those of one user share a read, which starts after each of them. */
+export function visibleLists({ sharedContainers }: Pick<Lookups, 'sharedContainers'>) {
+  const shared = { listVisible: coalescedByKey((userId) => sharedContainers.listVisible(userId)) };
+  return (caller: Caller) => listVisible({ sharedContainers: shared }, caller);
+}
 
 /** Null until the engine has made one. */
 export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>

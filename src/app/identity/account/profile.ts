@@ -1,3 +1,4 @@
+import { coalescedByKey } from '../../../concurrency/coalesce.ts';
 import { type Caller, isLocked, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestNameFaults, type User, usernameFaults } from '../../../domain/identity/user.ts';
 import { ok, refuse } from '../../../domain/result.ts';
@@ -17,10 +18,13 @@ export type ProfileChange = { readonly username?: string; readonly autoLockMinut
 export type Profiles = ReturnType<typeof profiles>;
 
 export function profiles({ repositories, inTransaction }: Storage, limits: Pick<RequestLimits, 'admit'>) {
-  async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
-    const protection = await repositories.screenLocks.protectionOf(user.id);
-    return { user, locked: isLocked(caller), ...protection };
-  }
+  const protectionOf = coalescedByKey((userId) => repositories.screenLocks.protectionOf(userId));
+
+  const read = async (caller: Caller, user: User = caller.user): Promise<Profile> => ({
+    user,
+    locked: isLocked(caller),
+    ...(await protectionOf(user.id)),
+  });
 
   return {
     read: (caller: Caller): Promise<Profile> => read(caller),
