@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../domain/audit.ts';
+import type { SharedCounter } from '../../domain/containers/kernel-share.ts';
 import { failedSignIn } from './failed-sign-in.ts';
 import {
   container,
@@ -10,6 +11,7 @@ import {
   thing,
   user,
 } from './sentence.ts';
+import { userUpdated } from './user-updated.ts';
 
 type Words = string | ((of: DetailOf) => Sentence);
 
@@ -36,7 +38,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   container_restored: (of) => [...say`Restored ${container(of)}`, ...ofOwner(of)],
   container_purged: (of) => say`Deleted ${container(of)} and its files for good`,
   container_over_share: (of) =>
-    say`Berth stopped ${container(of)}: it used ${thing(of('used'))} of ${thing(of('limit'))} ${thing(of('counter'))}`,
+    say`Berth stopped ${container(of)}: it used ${thing(of('used'))} of ${thing(of('limit'))} ${thing(counter(of))}`,
   container_transferred: (of) =>
     say`Gave ${container(of)} of ${user(of('from'), of('from_name'))} to ${user(of('to'), of('to_name'))}`,
   lifetime_changed: (of) => say`Changed when ${container(of)} ends`,
@@ -143,9 +145,6 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   screen_unlock_failed: 'Failed to unlock the screen',
 };
 
-/** Every action that this version records. */
-export const AUDIT_ACTIONS: readonly string[] = Object.keys(SENTENCES);
-
 /** The record as a sentence without its actor; the action's words for one that a newer version wrote. */
 export function auditSentence(record: { readonly action: string; readonly details: string }): Sentence {
   const { action, details } = record;
@@ -201,34 +200,24 @@ function credential(of: DetailOf): Sentence {
 const times = (of: DetailOf): Sentence =>
   of('times') === '' ? [] : [`, the last of ${of('times')} times in a minute`];
 
+const COUNTERS: Readonly<Record<SharedCounter, string>> = {
+  descriptorsInFlight: 'file descriptors in flight over sockets',
+  inotifyInstances: 'inotify instances',
+  pipePages: 'pages of pipe buffers',
+  pendingSignals: 'pending signals and timers',
+  terminals: 'pseudo-terminals',
+  messageQueueBytes: 'bytes of POSIX message queues',
+  keys: 'session keys',
+  aioRequests: 'io_setup requests',
+  connections: 'packet filter connections',
+};
+
+const counter = (of: DetailOf): string =>
+  (COUNTERS as Readonly<Record<string, string>>)[of('counter')] ?? of('counter');
+
 const prefix = (of: DetailOf): string => `${of('token_prefix')}…`;
 const lasted = (of: DetailOf): string => `${of('seconds') || 0} s`;
 const mode = (of: DetailOf): string => (of('mode') === 'view' ? 'for viewing' : 'for typing');
 const recording = (id: string, name: string) => ({ kind: 'recording', id, name }) as const;
 const machine = (of: DetailOf) => ({ kind: 'machine', id: of('id'), name: '' }) as const;
 const snapshot = (of: DetailOf) => thing(`snapshot ${of('id').slice(0, 8)}`);
-
-/** The details of an administrator's change have an id; those of one's own profile have none. */
-function userUpdated(of: DetailOf): Sentence {
-  const name = of('username');
-  if (of('id') === '') return name === '' ? ['Changed the profile'] : say`Changed the name to ${thing(name)}`;
-  const who = user(of('id'));
-  const changed = ['disabled', 'role', 'tier', 'endsAt'].filter((key) => of(key) !== '');
-  switch (changed.length === 1 ? changed[0] : undefined) {
-    case 'disabled':
-      return of('disabled') === 'true' ? say`Disabled ${who}` : say`Enabled ${who}`;
-    case 'role':
-      return [...say`Made ${who} `, of('role') === 'admin' ? 'an administrator' : 'an ordinary user'];
-    case 'endsAt':
-      return of('endsAt') === 'never'
-        ? say`Removed the end of the account of ${who}`
-        : [...say`Set the end of the account of ${who} to `, of('endsAt').slice(0, 10)];
-    case 'tier':
-      return say`Moved ${who} to the tier ${thing(of('tier'))}`;
-    default:
-      return [
-        ...say`Changed ${who}: `,
-        changed.map((key) => `${key} ${of(key)}`).join(', ') || 'other facts',
-      ];
-  }
-}

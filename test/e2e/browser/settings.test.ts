@@ -154,6 +154,10 @@ t.test('the audit pages have filters, older records and files', async (t) => {
   await page.getByLabel('Who').fill(person.email.toUpperCase());
   await page.keyboard.press('Enter');
   await rows(page).filter({ hasText: 'Failed to sign in' }).first().waitFor({ state: 'detached' });
+  await page.getByLabel('Action').fill('Exported the audit');
+  await page.keyboard.press('Enter');
+  await rows(page).filter({ hasText: 'Viewed the audit' }).first().waitFor({ state: 'detached' });
+  await rows(page).filter({ hasText: 'Exported the audit' }).first().waitFor();
   await page.getByLabel('Action').fill('no_such_action');
   await page.keyboard.press('Enter');
   await page.getByText('No matching records.').waitFor();

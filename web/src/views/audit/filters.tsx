@@ -1,6 +1,6 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { AUDIT_ACTIONS } from '../../../../src/client/audit/sentences.ts';
+import { ACTION_LABELS, actionOf } from '../../../../src/client/audit/action-labels.ts';
 import type { AuditFilter, AuditOf } from '../../api/audit.ts';
 import { dayRange } from '../../lib/format/day-range.ts';
 import { Button } from '../../ui/button.tsx';
@@ -15,6 +15,8 @@ const LABELS: Readonly<Record<keyof Fields, string>> = {
   to: 'Until',
 };
 
+const SUGGESTED = Object.values(ACTION_LABELS).toSorted();
+
 type FiltersProps = { readonly of: AuditOf; readonly onChange: (filter: AuditFilter) => void };
 
 /** Takes effect on Enter, and when a changed field loses the focus. */
@@ -24,7 +26,7 @@ export function Filters({ of, onChange }: FiltersProps) {
   const apply = (next: Fields): void => {
     const { user, action, from, to } = next;
     const who = of === 'all' && user.trim() !== '' ? { user: user.trim() } : {};
-    onChange({ ...who, action: action.trim(), ...dayRange(from, to) });
+    onChange({ ...who, action: actionOf(action), ...dayRange(from, to) });
   };
   const field = (key: keyof Fields, input: InputHTMLAttributes<HTMLInputElement>) => (
     <label class="field">
@@ -56,8 +58,8 @@ export function Filters({ of, onChange }: FiltersProps) {
       {field('action', { placeholder: 'any', maxLength: 64, list, autocomplete: 'off' })}
       {/* Suggested while the user types; any other is accepted too. */}
       <datalist id={list}>
-        {AUDIT_ACTIONS.map((action) => (
-          <option key={action} value={action} />
+        {SUGGESTED.map((label) => (
+          <option key={label} value={label} />
         ))}
       </datalist>
       {field('from', { type: 'date' })}

@@ -1,4 +1,5 @@
 import { Fragment } from 'preact';
+import { isFailedAction } from '../../../../src/client/audit/action-labels.ts';
 import { type Noun, nounText, type Sentence } from '../../../../src/client/audit/sentence.ts';
 import { auditSentence } from '../../../../src/client/audit/sentences.ts';
 import type { AuditOf } from '../../api/audit.ts';
@@ -52,8 +53,9 @@ type RowProps = { readonly of: AuditOf; readonly entry: AuditEntry; readonly kno
 function Row({ of, entry: { records, sentence }, known }: RowProps) {
   const [record] = records;
   const icon = auditIcon(record.action);
+  const isFailed = isFailedAction(record.action);
   return (
-    <tr class={record.action.endsWith('_failed') ? 'record failed' : 'record'}>
+    <tr class={isFailed ? 'record failed' : 'record'}>
       <td class="when">
         <time dateTime={record.created_at} title={at(record.created_at)}>
           {timeOfDay(record.created_at)}
@@ -62,7 +64,7 @@ function Row({ of, entry: { records, sentence }, known }: RowProps) {
       {of === 'all' && <Who record={record} known={known} />}
       <td class="what">
         {icon !== null && <Icon name={icon} />}
-        <span class={record.action.endsWith('_failed') ? 'bad' : ''}>
+        <span class={isFailed ? 'bad' : ''}>
           <Words of={sentence} known={known} />
         </span>
         <Raw records={records} known={known} />
