@@ -20,7 +20,7 @@ declare module 'fastify' {
     whileLocked?: boolean;
     /** Shut to a barred session, as all routes for administrators are. */
     shutAfterReset?: boolean;
-    /** Each request makes an audit record: they are limited per user. */
+    /** Each request makes an audit record: they are limited per user. Not for what ends something: it never waits. */
     makesRecord?: boolean;
     /** The words for a fault of this route. */
     failure?: string;

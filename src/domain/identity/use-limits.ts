@@ -1,4 +1,4 @@
-/** A user's limits: requests a minute, for all credentials, and concurrent uses, in each process. */
+/** A user's limits: requests a minute, sign-ins and tokens apart, and concurrent uses, in each process. */
 export type UseLimits = {
   /** 0 for no limit. */
   readonly requestsPerMinute: number;

@@ -264,7 +264,7 @@ t.test('uploads and downloads have their own limits, and a refused one is no use
   }
 });
 
-t.test('a user has a request limit over all credentials, and sees it', async (t) => {
+t.test('a user has a request limit over all sessions and another over all tokens, and sees it', async (t) => {
   const { service, root, ada, bob } = await scene(t, { requests_per_minute: 20 });
   const me = await as(service, ada)('GET', '/api/me');
   t.match(me.json().limits, {
@@ -281,8 +281,17 @@ t.test('a user has a request limit over all credentials, and sees it', async (t)
     const [who = ada] = tokens.slice(n % 4);
     statuses.push((await as(service, who)('GET', '/api/containers')).statusCode);
   }
-  t.equal(statuses.indexOf(429), 20 - 1 - 4 - 1, 'what Ada did before counts as well');
+  t.equal(statuses.indexOf(429), 20);
   t.notOk(statuses.slice(statuses.indexOf(429)).includes(200));
+  const again: Bearer = (await logIn(service, 'ada')).json();
+  statuses.length = 0;
+  for (let n = 0; n < 20; n += 1)
+    statuses.push((await as(service, n % 2 === 0 ? ada : again)('GET', '/api/containers')).statusCode);
+  t.equal(
+    statuses.indexOf(429),
+    20 - 1 - 4 - 1,
+    'her sessions have a count of their own, of all that they did',
+  );
   t.equal((await as(service, bob)('GET', '/api/me')).statusCode, 200);
   await root('PATCH', '/api/admin/settings', { requests_per_minute: 0 });
   service.clock.advance(1_001);
@@ -330,10 +339,11 @@ t.test('a guest has lower limits', async (t) => {
   }
 });
 
-t.test('changes that make a record are limited per user, with all credentials', async (t) => {
+t.test('changes that make a record are limited per user, over all tokens', async (t) => {
   const service = await aServiceInTime();
   const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
-  const credentials = [as(service, ada), as(service, await anApiToken(service, ada))];
+  const tokens = [await anApiToken(service, ada), await anApiToken(service, ada)];
+  const credentials = tokens.map((one) => as(service, one));
   const box = await aContainerOf(service, ada);
   let made = 0;
   const change = () => {
@@ -355,8 +365,9 @@ t.test('changes that make a record are limited per user, with all credentials', 
     200,
     'other requests are not concerned',
   );
-  t.equal((await as(service, ada)('POST', '/api/tokens', { name: 'x' })).statusCode, 429);
-  t.equal((await as(service, bob)('POST', '/api/tokens', { name: 'x' })).statusCode, 201);
+  t.equal((await as(service, tokens[0] ?? ada)('POST', '/api/tokens/derive', { name: 'x' })).statusCode, 429);
+  for (const who of [ada, bob])
+    t.equal((await as(service, who)('POST', '/api/tokens', { name: 'x' })).statusCode, 201);
   service.clock.advance(120_000);
   t.equal((await change()).statusCode, 200);
 });

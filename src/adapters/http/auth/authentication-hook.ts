@@ -1,7 +1,7 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, MaybePromise } from '../../../app/identity/auth/authenticator.ts';
 import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
-import { ratesOf } from '../../../app/identity/auth/verified-credential.ts';
+import { countedAs, ratesOf } from '../../../app/identity/auth/verified-credential.ts';
 import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
@@ -27,7 +27,7 @@ import type { LoginTokens } from './login-token.ts';
 import { tokenOf } from './presented-tokens.ts';
 import { addressOf, originOf } from './request-origin.ts';
 
-/** Requests per user and minute that each make a record, with all credentials: far more than anyone needs. */
+/** Requests per user and minute that each make a record: far more than anyone needs. */
 const RECORDS_PER_USER = 120;
 
 export type AccessLimits = {
@@ -174,7 +174,7 @@ function admit(
   for (const admitted of [admitBarred(caller, scope, shutAfterReset), admitRestricted(caller, forRestricted)])
     if (!admitted.ok) return new Refusal(admitted.error);
   if (makesRecord) {
-    const counted = requests.admit(`records of ${caller.user.id}`, RECORDS_PER_USER);
+    const counted = requests.admit(`records of ${countedAs(caller)}`, RECORDS_PER_USER);
     if (!counted.ok) return new Refusal(counted.error);
   }
   if (lastingUse !== undefined) {

@@ -14,14 +14,21 @@ export type Authenticated = {
   readonly caller: Caller;
   /** 0 for no limit. */
   readonly requestsPerMinute: number;
-  /** Of the user, for all credentials. */
+  /** Of the user, whatever the credential. */
   readonly limits: UseLimits;
 };
+
+/**
+ * What the requests of a user are counted under: those of sign-ins apart from those of tokens and keys, so that whoever
+ * has one of these cannot delay its end.
+ */
+export const countedAs = ({ user, credential }: Caller): string =>
+  credential.kind === 'login' ? `user ${user.id}` : `tokens of ${user.id}`;
 
 /** What a request counts against: its credential and its user. */
 export const ratesOf = ({ caller, requestsPerMinute, limits }: Authenticated) => [
   { key: credentialId(caller.credential), perMinute: requestsPerMinute },
-  { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
+  { key: countedAs(caller), perMinute: limits.requestsPerMinute },
 ];
 
 /** A credential that was valid when read; `id` is the session's, the token's or the SSH key's. */

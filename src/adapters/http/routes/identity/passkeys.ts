@@ -9,7 +9,8 @@ import * as schema from '../../schema/identity/second-factor.ts';
 import { joinRoutes, type Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
-const change = { ...config, shutAfterReset: true, makesRecord: true } as const;
+const end = { ...config, shutAfterReset: true } as const;
+const change = { ...end, makesRecord: true } as const;
 
 export const passkeyRoutes = (passkeys: Passkeys): Routes =>
   joinRoutes(registrationRoutes(passkeys), changeRoutes(passkeys));
@@ -73,7 +74,7 @@ const changeRoutes =
     http.delete(
       '/api/me/passkeys/:id',
       operation('passkeys.delete', 'Delete a passkey', {
-        config: change,
+        config: end,
         description: "Ends the user's other sessions.",
         refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
         params: IdParams,

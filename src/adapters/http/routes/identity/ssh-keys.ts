@@ -41,7 +41,6 @@ export const sshKeyRoutes =
         config: {
           scope: 'write',
           shutAfterReset: true,
-          makesRecord: true,
           failure: 'failed to remove ssh key',
         },
         refusals: ['ssh_key_not_found'],

@@ -126,7 +126,6 @@ const listRoutes =
         config: {
           scope: 'login',
           shutAfterReset: true,
-          makesRecord: true,
           failure: 'failed to revoke token',
         },
         refusals: ['token_not_found'],
@@ -147,7 +146,6 @@ const listRoutes =
         config: {
           scope: 'login',
           shutAfterReset: true,
-          makesRecord: true,
           failure: 'failed to delete token',
         },
         refusals: ['token_not_found'],

@@ -18,7 +18,9 @@ const limits = {
 };
 
 const ofUse = {
-  requests_per_minute: Type.Integer({ description: 'For one user, across all credentials. 0: no limit.' }),
+  requests_per_minute: Type.Integer({
+    description: 'For one user: of all sessions, and again of all API tokens and SSH keys. 0: no limit.',
+  }),
   max_terminals: Type.Integer(),
   max_event_sockets: Type.Integer(),
   max_commands: Type.Integer(),
