@@ -7,6 +7,7 @@ import { openDatabase, openPool } from '../../../src/adapters/postgres/connectio
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
+import { openFilesLimit } from '../../../src/adapters/system/open-files.ts';
 import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { REDACTED } from '../../../src/app/main/process/log-redaction.ts';
 import { repeat } from '../../../src/concurrency/repeat.ts';
@@ -25,7 +26,10 @@ const ports = {
   monotonicMs: () => performance.now(),
   bus,
 };
-const { http, registration, writeDue, flush } = await aService(ports, { logger });
+const { http, registration, writeDue, flush } = await aService(ports, {
+  logger,
+  openFiles: openFilesLimit(),
+});
 const stopWriter = repeat(1_000, writeDue, logger);
 const address = await http.listen({ host: '127.0.0.1', port: 0 });
 const setupCode = (await registration.newSetupCode()) ?? '';

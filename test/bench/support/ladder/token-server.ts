@@ -17,22 +17,10 @@ import { compilers } from '../../../../src/adapters/http/schema-compilers.ts';
 import { headersOfData } from '../../../../src/adapters/http/security-headers.ts';
 import { prometheusMetrics } from '../../../../src/adapters/prometheus/prometheus-metrics.ts';
 import { announce } from '../servers.ts';
+import { TOKEN_BODY } from '../token-body.ts';
 import { TOKEN_RUNGS, type TokenRung } from './rungs.ts';
 
 const rungs: ReadonlySet<TokenRung> = new Set(TOKEN_RUNGS.slice(0, Number(process.argv[2])));
-const body = {
-  valid: true,
-  scopes: ['read', 'write'],
-  containers: null,
-  uses_left: null,
-  user: {
-    id: '11111111-1111-4111-8111-111111111111',
-    username: 'root',
-    email: 'root@example.org',
-    tier: 'enterprise',
-    role: 'admin',
-  },
-};
 
 const http = Fastify({
   ...(rungs.has('id and logger') ? { genReqId: () => randomUUID() } : {}),
@@ -60,7 +48,7 @@ if (rungs.has('token')) {
 const config = { scope: 'api_token' as const };
 const schema = rungs.has('serializer') ? { schema: { response: { 200: ValidTokenBody } } } : {};
 http.get<{ Reply: unknown }>('/api/tokens/validate', { config, ...schema }, (_request, reply) => {
-  reply.send(body);
+  reply.send(TOKEN_BODY);
 });
 const address = await http.listen({ host: '127.0.0.1', port: 0 });
 announce({ address }, () => http.close());

@@ -12,6 +12,8 @@ const LOST_MS = 30_000;
 /** Opened in each round. */
 const OPENS = 5;
 const PAUSE_MS = 100;
+/** After each close: no side's next open runs beside what is left of the one before. */
+const REST_MS = 300;
 
 type Opened = { readonly plain: number[]; readonly pane: number[]; readonly main: number[] };
 
@@ -65,5 +67,6 @@ async function firstOutputMs(way: Way, pane: string): Promise<number> {
   // The shell reads its input by then, and leaves at once.
   await delay(PAUSE_MS);
   await line.close();
+  await delay(REST_MS);
   return ms;
 }

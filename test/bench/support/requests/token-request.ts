@@ -8,6 +8,7 @@ import { benchToken, onService } from '../whole-service.ts';
 const SECONDS = 3;
 const WARM_UP_SECONDS = 2;
 const CONNECTIONS = 32;
+const ORDER = ['bare', 'service'] as const;
 
 type Headers = Readonly<Record<string, string>>;
 type Round = Load & { readonly cpuUsPerRequest: number };
@@ -41,8 +42,8 @@ async function inTurns(
   const before = await workOnTokens(databaseUrl);
   const start = performance.now();
   for (let i = 0; i < rounds; i += 1) {
-    all.bare.push(await measure(servers.bare, headers, SECONDS));
-    all.service.push(await measure(servers.service, headers, SECONDS));
+    for (const name of i % 2 === 0 ? ORDER : ORDER.toReversed())
+      all[name].push(await measure(servers[name], headers, SECONDS));
   }
   const minutes = (performance.now() - start) / 60_000;
   const after = await workOnTokens(databaseUrl);
