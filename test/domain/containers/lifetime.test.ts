@@ -96,6 +96,7 @@ function passes(container: (seconds: number) => Container, untilSeconds: number,
   const done: string[] = [];
   for (let seconds = fromSeconds; seconds <= untilSeconds; seconds += 1) {
     const step = nextLifetimeStep(container(seconds), warned, at(seconds));
+    if (step.do === 'warn') t.ok(Number.isInteger(step.leadSeconds), 'as it is stored');
     if (step.do === 'warn') warned = { end: step.end.at, leadSeconds: step.leadSeconds, at: at(seconds) };
     if (step.do !== 'nothing') done.push(`${step.do} at ${seconds}`);
     if (step.do === 'end') break;
@@ -111,6 +112,23 @@ t.test('it is warned twice, once each, and then ends', async (t) => {
     ['warn at 600', 'warn at 840', 'end at 900'],
   );
   t.same(passes(idle(60), 100), ['warn at 30', 'end at 60'], 'one warning in a short time');
+});
+
+t.test('it ends however short its life is', async (t) => {
+  const missed: string[] = [];
+  for (let tenths = 600; tenths <= 1_300; tenths += 1) {
+    const seconds = tenths / 10;
+    for (const lifetime of [{ idleSeconds: seconds }, { endsAt: at(seconds) }]) {
+      const done = passes(() => living(lifetime), 200);
+      if (done.at(-1) !== `end at ${Math.ceil(seconds)}`) missed.push(`${seconds}: ${done.at(-1)}`);
+    }
+  }
+  t.same(missed, []);
+  t.same(
+    passes(() => living({ isEphemeral: true, endsAt: at(-1) }), 100),
+    ['warn at 0', 'end at 15'],
+    'and after its end has passed',
+  );
 });
 
 t.test('a used container neither ends nor is warned', async (t) => {

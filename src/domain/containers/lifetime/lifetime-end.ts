@@ -8,7 +8,7 @@ export type LifetimeEnd = {
   readonly at: Date;
   readonly action: EndAction;
   readonly because: 'time' | 'idle';
-  /** How long before the end the two warnings are given, the last one second. */
+  /** How long before the end the two warnings are given, the last one second. Whole numbers. */
   readonly warnSeconds: readonly [first: number, last: number];
 };
 
@@ -53,11 +53,11 @@ export function idleEnd(container: Living): LifetimeEnd | null {
 
 const latest = (time: Date, other: Date | null): Date => (other !== null && other > time ? other : time);
 
-/** Earlier than half of the time, a warning would say nothing. */
-const warnings = (spanSeconds: number): readonly [number, number] => [
-  Math.min(FIRST_WARNING_SECONDS, spanSeconds / 2),
-  Math.min(LAST_WARNING_SECONDS, spanSeconds / 2),
-];
+/** Earlier than half of the time, a warning would say nothing. Whole seconds, as they are stored. */
+function warnings(spanSeconds: number): readonly [number, number] {
+  const most = Math.max(1, Math.floor(spanSeconds / 2));
+  return [Math.min(FIRST_WARNING_SECONDS, most), Math.min(LAST_WARNING_SECONDS, most)];
+}
 
 export type LifetimeStep =
   | { readonly do: 'nothing' }

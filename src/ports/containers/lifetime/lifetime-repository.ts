@@ -31,7 +31,10 @@ export interface LifetimeRepository {
   listEnding(withinSeconds: number): Promise<readonly LivingContainer[]>;
   /** Waits for a transaction that changes the row, and has the row until the end of its own. */
   findForUpdate(dbId: string): Promise<LivingContainer | null>;
-  /** Records a warning about an end; false when it was given before, or the container has changed since. */
+  /**
+   * Records a warning about an end, a whole number of seconds before it; false when it was given before, or the container
+   * has changed since.
+   */
   markWarned(dbId: string, end: Date, leadSeconds: number): Promise<boolean>;
   /** Records uses as of now, of containers with an idle time. */
   noteUses(uses: readonly ContainerUse[]): Promise<void>;

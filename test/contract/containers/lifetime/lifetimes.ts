@@ -1,5 +1,6 @@
 import t from 'tap';
 import { AGENT_NODE } from '../../../../src/domain/containers/agents/agent.ts';
+import { endOf, nextLifetimeStep } from '../../../../src/domain/containers/lifetime/lifetime-end.ts';
 import type { LifetimeChange } from '../../../../src/ports/containers/lifetime/lifetime-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
@@ -106,6 +107,22 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
     await operations.finish(operation.id, NOBODY, 'done');
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.notOk(await ending(310, dbId));
+  });
+
+  await t.test(`${name}: what is recorded of a warning about a short life lets it end`, async (t) => {
+    const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
+    for (const idleSeconds of [60, 61, 75, 119, 120]) {
+      await lifetimes.change(dbId, { idleSeconds });
+      const living = await lifetimes.findForUpdate(dbId);
+      const end = living === null ? null : endOf(living.container);
+      if (living === null || end === null) throw new Error('nothing ends it');
+      const soon = new Date(end.at.getTime() - 1_000);
+      const step = nextLifetimeStep(living.container, null, soon);
+      t.ok(step.do === 'warn' && (await lifetimes.markWarned(dbId, end.at, step.leadSeconds)));
+      const { warned } = (await lifetimes.findForUpdate(dbId)) ?? {};
+      const later = new Date(end.at.getTime() + 60_000);
+      t.equal(nextLifetimeStep(living.container, warned ?? null, later).do, 'end', `${idleSeconds} s`);
+    }
   });
 
   await t.test(`${name}: a warning is given once about one end`, async (t) => {

@@ -106,10 +106,9 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
       const row = rowOf(state, dbId);
       const before = state.lifetimeWarnings.get(dbId);
       const isSame = before !== undefined && Math.abs(before.end.getTime() - end.getTime()) < 1_000;
-      const lead = Math.round(leadSeconds);
-      if (row === undefined || row.state === 'deleted' || (isSame && before.leadSeconds <= lead))
+      if (row === undefined || row.state === 'deleted' || (isSame && before.leadSeconds <= leadSeconds))
         return false;
-      state.lifetimeWarnings.set(dbId, { end, leadSeconds: lead, at: clock.now() });
+      state.lifetimeWarnings.set(dbId, { end, leadSeconds, at: clock.now() });
       return true;
     },
   };

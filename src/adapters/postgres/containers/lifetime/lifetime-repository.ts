@@ -86,12 +86,12 @@ const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForU
   markWarned: (dbId, end, leadSeconds) =>
     db
       .updateTable('containers')
-      .set({ warned_end: end, warned_lead: Math.round(leadSeconds), warned_at: clockNow })
+      .set({ warned_end: end, warned_lead: leadSeconds, warned_at: clockNow })
       .where('db_id', '=', dbId)
       .where('state', '<>', 'deleted')
       .where(
         sql<boolean>`(warned_end is null or abs(extract(epoch from warned_end - ${end}::timestamptz)) >= 1
-          or warned_lead > ${Math.round(leadSeconds)})`,
+          or warned_lead > ${leadSeconds})`,
       )
       .$call(changedOne),
 });
