@@ -1,14 +1,17 @@
 import type { Page } from 'playwright-core';
-import { focusedName, signedIn, test } from '../../../support/browser/memory-page.ts';
-import { anAdmin } from '../../../support/service/service.ts';
+import t from 'tap';
+import { aScene, focusedName, signedIn, test } from '../../../support/browser/memory-page.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { anAdmin, as } from '../../../support/service/service.ts';
+import { fakeTerminals } from '../../../support/terminal/terminals.ts';
 
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Command palette' });
 const current = (page: Page): Promise<string> =>
   palette(page).locator('[aria-selected=true] > span').innerText();
 
 /** Opens the palette, types, and runs the best match. */
-async function runs(page: Page, text: string, label: string): Promise<void> {
-  await page.keyboard.press('Control+k');
+async function runs(page: Page, text: string, label: string, keys = 'Control+k'): Promise<void> {
+  await page.keyboard.press(keys);
   await palette(page).getByRole('option').first().waitFor();
   await page.keyboard.insertText(text);
   await palette(page).locator('[aria-selected=true]', { hasText: label }).waitFor();
@@ -66,5 +69,101 @@ test('the palette reaches containers, pages and actions by keyboard alone', asyn
   t.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark');
   await runs(page, 'new container', 'New container');
   await page.getByRole('dialog', { name: 'New container' }).waitFor();
+  t.same(faults, []);
+});
+
+/** What opens a dialog of another page: text to find it, its name, and the dialog. */
+const DIALOGS = [
+  ['invite', 'Invite a person', 'Invite a person'],
+  ['api token', 'New API token', 'New API token'],
+  ['sign out other', 'Sign out all other sessions', 'Sign out everywhere else?'],
+  ['add tier', 'Add a tier', 'Add a tier'],
+  ['add image', 'Add an image', 'Add an image'],
+  ['add tool', 'Add a toolset', 'Add a toolset'],
+  ['announce', 'New announcement', 'New announcement'],
+] as const;
+
+test('the palette opens the dialogs of all pages, from any page', async (t, browser, paged) => {
+  const root = await anAdmin(paged.service);
+  const by = as(paged.service, root);
+  const id = await paged.container(root, 'calm-bay');
+  await by('PATCH', `/api/containers/${id}/lifetime`, { ttl_seconds: 600 });
+  for (const name of ['old-bay', 'lost-bay']) {
+    await by('DELETE', `/api/containers/${await paged.container(root, name)}`);
+  }
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  for (const [text, label, title] of DIALOGS) {
+    await runs(page, text, label);
+    await page.getByRole('dialog', { name: title }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  await runs(page, 'invite', 'Invite a person');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await runs(page, 'invite', 'Invite a person');
+  await page.getByRole('dialog', { name: 'Invite a person' }).waitFor();
+  await page.keyboard.press('Escape');
+
+  await runs(page, 'keep calm', 'calm-bay · Keep 1 h');
+  await page.getByText('calm-bay is kept for 1 h').waitFor();
+  await runs(page, 'restore old', 'old-bay · Restore');
+  await waitFor(async () => (await by('GET', '/api/containers?q=old-bay')).json().total === 1);
+  await runs(page, 'permanently lost', 'lost-bay · Delete permanently…');
+  await page.getByRole('dialog', { name: 'Delete lost-bay permanently?' }).waitFor();
+  await page.keyboard.type('lost-bay');
+  await page.keyboard.press('Enter');
+  await page.getByText('lost-bay is permanently deleted').waitFor();
+  await runs(page, 'command line', 'Command line');
+  await page.getByRole('heading', { level: 2, name: 'API tokens' }).waitFor();
+  await runs(page, 'version', 'Copy version');
+  await page.getByText('Version copied').waitFor();
+  t.same(faults, []);
+});
+
+t.test('the palette acts on the open terminal', async (t) => {
+  const terminals = fakeTerminals();
+  const scene = await aScene(t, { terminalBackend: terminals });
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const root = await anAdmin(paged.service);
+  const id = await paged.container(root, 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root', `/containers/${id}`);
+  const acts = (text: string, label: string) => runs(page, text, label, 'Control+Shift+K');
+  await waitFor(() => terminals.opened.length === 1);
+  terminals.opened[0]?.say('ready\r\n');
+  await page.locator('.xterm-rows > div', { hasText: 'ready' }).waitFor();
+  const size = () => page.locator('.line-facts > span').last().innerText();
+  const before = await size();
+
+  await acts('split right', 'Split right');
+  await waitFor(() => terminals.opened.length === 2);
+  await page.locator('.pane.opened:focus-within .xterm').waitFor();
+  await page.keyboard.type('x');
+  await waitFor(() => terminals.opened[1]?.typed().endsWith('x') === true);
+  await acts('close', 'Close pane');
+  await page.locator('.pane').nth(1).waitFor({ state: 'detached' });
+
+  await acts('search output', 'Search the output');
+  await page.keyboard.type('ready');
+  await page.getByText('1 of 1').waitFor();
+  await page.keyboard.press('Escape');
+  await acts('larger', 'Larger text');
+  await waitFor(async () => (await size()) !== before);
+  await acts('record this', 'Record this terminal');
+  await page.getByRole('button', { name: 'Stop recording' }).waitFor();
+  await acts('share', 'Share this terminal');
+  await page.getByRole('dialog', { name: 'Share the terminal of calm-bay' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: 'All containers' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText('split');
+  await palette(page).getByRole('status').waitFor();
+  t.equal(
+    await palette(page).getByRole('option', { name: 'Split right' }).count(),
+    0,
+    'gone with the terminal',
+  );
   t.same(faults, []);
 });

@@ -10,6 +10,7 @@ import {
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
+import { usePageRequest } from '../palette/page-requests.ts';
 import { Removal } from '../settings/remove-dialog.tsx';
 
 export type FormProps<T> = {
@@ -35,6 +36,7 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
   const { kind, keyOf, labelOf, form: Form } = props;
   const list = useLoaded(() => listEntries(kind));
   const [editing, setEditing] = useState<Entries[K] | 'new' | null>(null);
+  usePageRequest(kind, () => setEditing('new'));
   const [removing, setRemoving] = useState<Entries[K] | null>(null);
   const reload = (): void => void list.reload();
   const isDefault = (key: string): boolean => DEFAULT_ENTRIES[kind].includes(key);

@@ -5,7 +5,7 @@ import { go } from '../../lib/browser/router.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { item, Menu } from '../../ui/menu.tsx';
 
-const copyVersion = async (version: string): Promise<void> => {
+export const copyVersion = async (version: string): Promise<void> => {
   if (await copyText(`Berth ${version}`)) toastOk('Version copied');
 };
 

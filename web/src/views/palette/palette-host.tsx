@@ -1,8 +1,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { User } from '../../api/types.ts';
+import type { Container, User } from '../../api/types.ts';
 import { AddAgentDialog } from '../containers/agents/add-agent-dialog.tsx';
 import { CreateDialog } from '../containers/create-dialog.tsx';
+import { PurgeDialog } from '../containers/deleted/purge-dialog.tsx';
 import { useContainerActions } from '../containers/use-container-actions.tsx';
 import { Palette } from './palette.tsx';
 
@@ -33,6 +34,7 @@ type HostProps = { readonly user: User; readonly onHelp: () => void; readonly on
 /** The command palette, its key, and the dialogs that it opens. */
 export function PaletteHost({ user, onHelp, onLock }: HostProps) {
   const [form, setForm] = useState<'create' | 'agent' | null>(null);
+  const [purging, setPurging] = useState<Container | null>(null);
   const [onAction, dialog] = useContainerActions();
   useEffect(() => {
     // why: before a terminal takes the key
@@ -46,6 +48,7 @@ export function PaletteHost({ user, onHelp, onLock }: HostProps) {
   const host = {
     user,
     onAction,
+    onPurge: setPurging,
     onHelp,
     onLock,
     onCreate: () => setForm('create'),
@@ -59,6 +62,7 @@ export function PaletteHost({ user, onHelp, onLock }: HostProps) {
       {isOpen.value && <Palette host={host} onClose={close} />}
       {form === 'create' && <CreateDialog onClose={closeForm} />}
       {form === 'agent' && <AddAgentDialog onClose={closeForm} />}
+      {purging && <PurgeDialog container={purging} onDone={() => {}} onClose={() => setPurging(null)} />}
       {dialog}
     </>
   );

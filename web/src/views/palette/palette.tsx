@@ -1,9 +1,11 @@
+import type { ComponentChildren, RefObject } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../../lib/format/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { type Command, commandsOf, generalCommands, type PaletteHost } from './commands.ts';
+import { type Command, commandsOf, deletedCommands } from './commands.ts';
+import { generalCommands, type PaletteHost } from './general-commands.ts';
 import { type Ranked, ranked } from './rank.ts';
-import { useContainersFor } from './use-containers.ts';
+import { useContainersFor, useDeletedContainers } from './use-containers.ts';
 
 type PaletteProps = { readonly host: PaletteHost; readonly onClose: () => void };
 
@@ -11,8 +13,13 @@ type PaletteProps = { readonly host: PaletteHost; readonly onClose: () => void }
 export function Palette({ host, onClose }: PaletteProps) {
   const [text, setText] = useState('');
   const containers = useContainersFor(text);
+  const deleted = useDeletedContainers();
   const groups = ranked(
-    [...containers.flatMap((one) => commandsOf(one, host.onAction)), ...generalCommands(host)],
+    [
+      ...containers.flatMap((one) => commandsOf(one, host.onAction)),
+      ...deleted.flatMap((one) => deletedCommands(one, host.onPurge)),
+      ...generalCommands(host),
+    ],
     text,
   );
   const all = groups.flatMap(({ commands }) => commands);
@@ -21,7 +28,10 @@ export function Palette({ host, onClose }: PaletteProps) {
     0,
     all.findIndex(({ id }) => id === chosen),
   );
+  const { dialog, close } = useModal();
   const run = ({ run }: Command): void => {
+    // why: the focus returns first, so that the command can move it
+    close();
     onClose();
     run();
   };
@@ -45,7 +55,7 @@ export function Palette({ host, onClose }: PaletteProps) {
     setChosen(null);
   };
   return (
-    <PaletteDialog onClose={onClose}>
+    <PaletteDialog dialog={dialog} onClose={onClose}>
       <Combobox
         text={text}
         onText={onText}
@@ -58,17 +68,31 @@ export function Palette({ host, onClose }: PaletteProps) {
   );
 }
 
-/** As `Dialog`, but the field is its head. */
-function PaletteDialog({ children, onClose }: { children: preact.ComponentChildren; onClose: () => void }) {
+/** Shows the dialog, and returns the focus when it closes. */
+function useModal() {
   const dialog = useRef<HTMLDialogElement>(null);
+  const before = useRef<Element | null>(null);
+  const close = (): void => {
+    if (!dialog.current?.open) return;
+    dialog.current.close();
+    if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+  };
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    before.current = document.activeElement;
     dialog.current?.showModal();
-    return () => {
-      dialog.current?.close();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
+    return close;
   }, []);
+  return { dialog, close };
+}
+
+type DialogProps = {
+  readonly dialog: RefObject<HTMLDialogElement | null>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+};
+
+/** As `Dialog`, but the field is its head. */
+function PaletteDialog({ dialog, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={dialog}

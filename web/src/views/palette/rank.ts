@@ -9,7 +9,7 @@ const MIN_SCORE = 0.3;
 /** The weight of commands that are not offered before anything is typed. */
 const LATER_WEIGHT = 0.8;
 
-const GROUPS: readonly CommandGroup[] = ['Containers', 'Pages', 'Actions'];
+const GROUPS: readonly CommandGroup[] = ['Containers', 'Terminal', 'Pages', 'Actions'];
 
 export type Ranked = { readonly group: CommandGroup; readonly commands: readonly Command[] };
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { pageOfContainers } from '../../api/containers/containers.ts';
+import { listDeleted, pageOfContainers } from '../../api/containers/containers.ts';
 import type { Container } from '../../api/types.ts';
 
 const PAUSE_MS = 120;
@@ -36,4 +36,14 @@ export function useContainersFor(text: string): readonly Container[] {
   }, [isAll, word]);
   const known = new Set(recent.map(({ db_id }) => db_id));
   return [...recent, ...found.filter(({ db_id }) => !known.has(db_id))];
+}
+
+/** The user's deleted containers that can be restored. */
+export function useDeletedContainers(): readonly Container[] {
+  const [deleted, setDeleted] = useState<readonly Container[]>([]);
+  useEffect(() => {
+    // why: without them the palette still has the rest
+    listDeleted().then(setDeleted, () => {});
+  }, []);
+  return deleted;
 }

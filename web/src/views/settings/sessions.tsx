@@ -7,6 +7,7 @@ import { browserOf } from '../../lib/format/user-agent.ts';
 import { Button } from '../../ui/button.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
+import { usePageRequest } from '../palette/page-requests.ts';
 import { Removal } from './remove-dialog.tsx';
 
 /** Sessions in use, this one first. */
@@ -26,6 +27,7 @@ const factsOf = (session: Session): string =>
 export function Sessions() {
   const list = useLoaded(inUse);
   const [ending, setEnding] = useState<Session | 'others' | null>(null);
+  usePageRequest('sign_out_others', () => setEnding('others'));
   const others = (list.value?.length ?? 0) > 1;
   return (
     <Section

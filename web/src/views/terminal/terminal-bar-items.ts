@@ -6,6 +6,7 @@ import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { item, type MenuItem } from '../../ui/menu.tsx';
 import { hasTools } from '../containers/links/role-setup-link.tsx';
+import { recordItem } from '../recordings/record-button.tsx';
 import type { TerminalController } from './controller/terminal-controller.ts';
 import { chooseFiles, mayUpload, uploadInto } from './file-drop.tsx';
 import type { Known } from './overlay-state.ts';
@@ -27,14 +28,18 @@ export async function paste({ screen: { terminal } }: TerminalController): Promi
   }
 }
 
-/** The menu's actions on a terminal. */
-export const terminalItems = (terminal: TerminalController, onHelp: () => void): readonly MenuItem[] => [
+const textItems = (terminal: TerminalController): readonly MenuItem[] => [
   item('copy', 'Copy selection', () => void copySelection(terminal), { keys: 'Ctrl Shift C' }),
   item('paste', 'Paste', () => void paste(terminal).then(() => terminal.screen.terminal.focus()), {
     keys: 'Ctrl Shift V',
   }),
   item('plus', 'Larger text', () => changeFont('larger'), { keys: 'Ctrl +' }),
   item('minus', 'Smaller text', () => changeFont('smaller'), { keys: 'Ctrl −' }),
+];
+
+/** The menu's actions on a terminal. */
+export const terminalItems = (terminal: TerminalController, onHelp: () => void): readonly MenuItem[] => [
+  ...textItems(terminal),
   item('recordings', 'Recordings', () => go('/recordings')),
   item('keyboard', 'Keyboard shortcuts', onHelp),
 ];
@@ -76,4 +81,43 @@ export function leaveItem(container: Container | null): readonly MenuItem[] {
 
 async function leave(id: string): Promise<void> {
   await leaveCollaboration(id).then(() => navigate('/'), toastFailure);
+}
+
+export type TerminalPageActions = {
+  readonly known: Known;
+  readonly workspace: Workspace;
+  readonly onTools: () => void;
+  readonly onSpace: () => void;
+  readonly onShare: () => void;
+};
+
+/** All that can be done on the page of a terminal, for the palette. */
+export function paletteItems({ known, workspace, ...on }: TerminalPageActions): readonly MenuItem[] {
+  const container = typeof known === 'object' ? known : null;
+  const { active, mayDivide } = workspace;
+  const { id, terminal, searching } = active.value;
+  const now = terminal.value;
+  if (container === null || now === null) return [];
+  const record = recordItem({
+    containerId: container.db_id,
+    connectionId: id,
+    terminal: now,
+    isOwnContainer: mayDivide.value,
+  });
+  const search = (): void => {
+    searching.value = true;
+  };
+  return [
+    ...paneItems(workspace),
+    item('search', 'Search the output', search, { keys: 'Ctrl Shift F', disabled: !now.everOpen.value }),
+    ...(record === null ? [] : [record]),
+    ...(mayDivide.value
+      ? [item('share', 'Share this terminal', on.onShare), item('space', 'Disk use…', on.onSpace)]
+      : []),
+    ...uploadItem(known, now),
+    ...textItems(now),
+    item('terminal', 'Default text size', () => changeFont('usual_size'), { keys: 'Ctrl 0' }),
+    ...toolsItem(container, on.onTools),
+    ...leaveItem(container),
+  ];
 }

@@ -11,6 +11,7 @@ import { tooltip } from '../../ui/tooltip.tsx';
 import { ToolsLink } from '../containers/links/role-setup-link.tsx';
 import { SpaceLink } from '../containers/links/space-link.tsx';
 import { Status } from '../containers/status.tsx';
+import { usePaletteItems } from '../palette/page-items.ts';
 import { RecordButton, RecordingMark } from '../recordings/record-button.tsx';
 import { AnnouncementButton } from '../service/announcements.tsx';
 import { Participants } from '../sharing/participants.tsx';
@@ -18,7 +19,14 @@ import { ThemeButton } from '../theme-button.tsx';
 import type { TerminalController } from './controller/terminal-controller.ts';
 import type { Known } from './overlay-state.ts';
 import type { Workspace } from './panes/pane-workspace.ts';
-import { leaveItem, paneItems, terminalItems, toolsItem, uploadItem } from './terminal-bar-items.ts';
+import {
+  leaveItem,
+  paletteItems,
+  paneItems,
+  terminalItems,
+  toolsItem,
+  uploadItem,
+} from './terminal-bar-items.ts';
 
 type BarProps = {
   readonly known: Known;
@@ -53,6 +61,7 @@ const isLineSilent = ({ everOpen, connection, health }: TerminalController): boo
 /** The container, its state and latency, and actions on the active terminal and the panes. */
 export function TerminalBar(bar: BarProps) {
   const { known, name, workspace, onTools, onSpace, onShare, onAnnouncements } = bar;
+  usePaletteItems(paletteItems(bar));
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];

@@ -12,6 +12,7 @@ import { LoadProblem } from '../../../ui/problem.tsx';
 import { SearchBox } from '../../../ui/search-box.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 import { TableHead } from '../../../ui/table-head.tsx';
+import { usePageRequest } from '../../palette/page-requests.ts';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog, type MadeLink } from './link-dialog.tsx';
@@ -67,6 +68,7 @@ export function People() {
   const tiers = useTiers();
   const { dialog, ...outcomes } = useOutcomes(users, links.reload);
   const [inviting, setInviting] = useState(false);
+  usePageRequest('invitation', () => setInviting(true));
   const [asked, setAsked] = useState<Asked | null>(null);
   const [made, setMade] = useState<MadeLink | null>(null);
 

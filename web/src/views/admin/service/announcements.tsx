@@ -16,6 +16,7 @@ import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
 import { useForm } from '../../auth/use-submit.ts';
 import { FormDialog } from '../../form-dialog.tsx';
+import { usePageRequest } from '../../palette/page-requests.ts';
 import { Removal } from '../../settings/remove-dialog.tsx';
 
 const STATES = { scheduled: 'Scheduled', current: 'Shown now', ended: 'Ended' } as const;
@@ -39,6 +40,7 @@ function factsOf({ state, severity, starts_at, ends_at }: AdminAnnouncement): st
 export function AnnouncementsPage() {
   const list = useLoaded(listAnnouncements);
   const [editing, setEditing] = useState<AdminAnnouncement | 'new' | null>(null);
+  usePageRequest('announcement', () => setEditing('new'));
   const [removing, setRemoving] = useState<AdminAnnouncement | null>(null);
   const reload = (): void => void list.reload();
   return (

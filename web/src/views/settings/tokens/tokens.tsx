@@ -8,6 +8,7 @@ import { mayHaveChildren, tokenFacts, tokenIsOver } from '../../../lib/format/to
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
+import { usePageRequest } from '../../palette/page-requests.ts';
 import { Removal } from '../remove-dialog.tsx';
 import { NarrowerTokenDialog } from './narrower-token-dialog.tsx';
 import { NewTokenDialog, TokenSecret } from './token-dialogs.tsx';
@@ -25,6 +26,7 @@ async function loadTokens() {
 export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   const list = useLoaded(loadTokens);
   const [creating, setCreating] = useState(false);
+  usePageRequest('token', () => setCreating(true));
   const [made, setMade] = useState<CreatedToken | null>(null);
   const [action, setAction] = useState<TokenAction | null>(null);
   const [parent, setParent] = useState<TokenRow | null>(null);
