@@ -9,7 +9,7 @@ import { type Containers, containersOf } from './groups/containers.ts';
 import { type Snapshots, snapshotsOf } from './groups/snapshots.ts';
 import { collaborationsOf, recordingsOf } from './groups/terminals.ts';
 import { type Api, apiOf, type CallOptions, dataOf, type Schemas } from './request/api.ts';
-import { Requester, type RequesterOptions, type TokenSource } from './request/requester.ts';
+import { Requester, type RequesterOptions } from './request/requester.ts';
 import { bestSocket } from './socket/node-socket.ts';
 import type { OpenSocket } from './socket/socket.ts';
 
@@ -42,10 +42,14 @@ export class Berth {
   readonly collaborations: ReturnType<typeof collaborationsOf>;
   readonly #service: Service;
 
-  /** Without options: `BERTH_SERVER` and `BERTH_TOKEN` in Node, the page's own origin in browsers. */
+  /**
+   * Without options: `BERTH_SERVER` and `BERTH_TOKEN` in Node, the page's own origin in browsers. `BERTH_TOKEN` is not for
+   * a given server that is another one than `BERTH_SERVER`.
+   */
   constructor(options: BerthOptions = {}) {
-    const token: TokenSource = options.token ?? environment('BERTH_TOKEN') ?? null;
-    const requester = new Requester({ ...options, server: serverOf(options.server), token });
+    const server = serverOf(options.server);
+    const token = options.token === undefined ? tokenFor(server) : options.token;
+    const requester = new Requester({ ...options, server, token });
     this.api = apiOf(requester);
     this.containers = containersOf(this.api);
     this.snapshots = snapshotsOf(this.api);
@@ -102,6 +106,12 @@ type WithProcess = { readonly process?: { readonly env: Readonly<Record<string, 
 
 const environment = (name: string): string | undefined =>
   (globalThis as WithProcess).process?.env[name] || undefined;
+
+/** null: no credential. */
+function tokenFor(server: string): string | null {
+  const named = environment('BERTH_SERVER');
+  return named === undefined || serverOf(named) === server ? (environment('BERTH_TOKEN') ?? null) : null;
+}
 
 function serverOf(given: string | undefined): string {
   const server = given ?? environment('BERTH_SERVER') ?? ('location' in globalThis ? '' : null);

@@ -50,6 +50,18 @@ t.test(
   },
 );
 
+t.test('the token of the environment goes to no other service than the one that it names', async (t) => {
+  const service = await testService(t);
+  const env = { BERTH_TOKEN: 'svc_x', HOME: aFolder(t) };
+  const args = ['--server', service.address];
+  const elsewhere = started(t, args, { ...env, BERTH_SERVER: 'https://other.example' });
+  t.equal(await elsewhere.ended, 78);
+  t.match(elsewhere.errors(), 'there is no token');
+  t.same(service.requests, []);
+  const same = started(t, args, { ...env, BERTH_SERVER: `${service.address}/` });
+  await waitFor(service.isConnected, { what: same.errors });
+});
+
 t.test('when it is killed its shells end, and it can start again at once', async (t) => {
   const service = await testService(t);
   const env = { XDG_STATE_HOME: aFolder(t), BERTH_TOKEN: 'svc_x', HOME: aFolder(t) };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { writeTo } from '../../src/cli/io/streams.ts';
-import { runHere, theCommandOfAda } from '../support/service/command.ts';
+import { runHere, theCommand, theCommandOfAda } from '../support/service/command.ts';
 import { sshPrograms } from '../support/ssh/ssh-programs.ts';
 
 async function aScene(t: Test) {
@@ -25,6 +25,15 @@ t.test('berth ssh runs the ssh of this machine, and ends with its exit code', as
     { code: 1, stderr: /berth start/ },
     'a refusal has words',
   );
+});
+
+t.test('ssh connects as the profile that was given, whatever the variables say', async (t) => {
+  await sshPrograms();
+  const { server, token } = await aScene(t);
+  const { run, spawned } = theCommand(t, 'http://127.0.0.1:9', 'svc_of_another');
+  await run(['login', '--server', server, '--with-token', '--profile', 'ada'], token);
+  const ran = await spawned(['ssh', 'dev', '--profile', 'ada', '--', 'anything']);
+  t.match(ran, { code: 127, stderr: /not found/ });
 });
 
 t.test('berth ssh --stdio ends with words when its input cannot be read on', async (t) => {

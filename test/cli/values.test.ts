@@ -105,6 +105,60 @@ for (const [name, options, env, expected] of [
     {},
     { kind: 'anonymous' },
   ],
+  [
+    'a token flag at the server of a profile flag',
+    { profile: 'two', token: 't' },
+    { BERTH_SERVER: 'one', BERTH_TOKEN: 'u' },
+    { kind: 'given', server: 'https://two', token: 't' },
+  ],
+  [
+    'a profile flag over the server and token of the environment',
+    { profile: 'two' },
+    { BERTH_SERVER: 'one', BERTH_TOKEN: 't' },
+    { kind: 'profile', server: 'https://two', name: 'two' },
+  ],
+  [
+    'the token of the environment at the server of the environment',
+    {},
+    { BERTH_SERVER: 'two', BERTH_TOKEN: 't', BERTH_PROFILE: 'one' },
+    { kind: 'given', server: 'https://two', token: 't' },
+  ],
+  [
+    'the token of the environment at the server of its profile',
+    {},
+    { BERTH_TOKEN: 't', BERTH_PROFILE: 'two' },
+    { kind: 'given', server: 'https://two', token: 't' },
+  ],
+  [
+    'the token of the environment at a server flag, when the variables name no server',
+    { server: 'three' },
+    { BERTH_TOKEN: 't' },
+    { kind: 'given', server: 'https://three', token: 't' },
+  ],
+  [
+    'the token of the environment at a server flag that it names too',
+    { server: 'https://three/' },
+    { BERTH_SERVER: 'three', BERTH_TOKEN: 't' },
+    { kind: 'given', server: 'https://three', token: 't' },
+  ],
+  [
+    'the token of the environment for no other server than its own',
+    { server: 'three' },
+    { BERTH_SERVER: 'one', BERTH_TOKEN: 't' },
+    { kind: 'anonymous', server: 'https://three' },
+  ],
+  [
+    'the token of the environment for no other server than that of its profile',
+    { server: 'two' },
+    { BERTH_TOKEN: 't', BERTH_PROFILE: 'one' },
+    { kind: 'profile', server: 'https://two', name: 'two' },
+  ],
+  [
+    'a token flag at the server of the environment',
+    { token: 't' },
+    { BERTH_SERVER: 'two', BERTH_TOKEN: 'u' },
+    { kind: 'given', server: 'https://two', token: 't' },
+  ],
   ['an empty variable as none', {}, { BERTH_SERVER: '', BERTH_TOKEN: '' }, { kind: 'profile', name: 'one' }],
 ] as const) {
   t.test(`target: ${name}`, async (t) => t.match(targetOf(HOSTS, options, { env }), expected));

@@ -231,4 +231,13 @@ t.test('server and token come from the environment, and a server is an http addr
   const berth = new Berth();
   t.equal(berth.server, server);
   t.equal((await berth.me.get()).username, 'ada');
+  t.equal((await new Berth({ server }).me.get()).username, 'ada');
+  const asked: (string | null)[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    asked.push(new Headers(init?.headers ?? {}).get('authorization'));
+    return Response.json({ version: '1.0.0' });
+  };
+  await new Berth({ server, token: null, fetch }).version();
+  await new Berth({ server: 'http://another.example', fetch }).version();
+  t.same(asked, [null, null], 'none is none, and another server gets none');
 });

@@ -22,7 +22,7 @@ export const run = () =>
       const identity = await identityFor(stateFolder(process.env), server, options.name);
       const { token: given, tokenFile } = options;
       if (given !== undefined) say('others on this machine can read the token: better use --token-file');
-      const token = await tokenFrom({ token: given, tokenFile, identity, env: process.env });
+      const token = await tokenFrom({ server, token: given, tokenFile, identity, env: process.env });
       const controller = new AbortController();
       const stop = (): void => {
         // a second signal ends it at once

@@ -11,6 +11,8 @@ export class SetupFault extends Error {
 }
 
 type Sources = {
+  /** Where the token goes. */
+  readonly server: string;
   readonly token: string | undefined;
   readonly tokenFile: string | undefined;
   readonly identity: Identity;
@@ -21,15 +23,21 @@ type Sources = {
  * The token: from the command line, a file, the unit's credential, `BERTH_TOKEN`, or an enrolment, whichever is there
  * first. Throws `SetupFault`.
  */
-export async function tokenFrom({ token, tokenFile, identity, env }: Sources): Promise<string> {
+export async function tokenFrom({ server, token, tokenFile, identity, env }: Sources): Promise<string> {
   if (token !== undefined) return checked(token, 'the token');
   if (tokenFile !== undefined) return await inFile(tokenFile);
   const folder = env['CREDENTIALS_DIRECTORY'];
   const passed = folder === undefined ? null : await read(path.join(folder, CREDENTIAL_NAME));
-  const found = passed ?? env['BERTH_TOKEN'] ?? identity.token;
+  const found = passed ?? tokenOf(env, server) ?? identity.token;
   if (found === undefined)
     throw new SetupFault('there is no token: set BERTH_TOKEN, give --token-file, or run `berth agent enrol`');
   return checked(found, 'the token');
+}
+
+/** Not for another server than the variables name. */
+function tokenOf(env: NodeJS.ProcessEnv, server: string): string | undefined {
+  const named = env['BERTH_SERVER'];
+  return named === undefined || serverFrom(named, true) === server ? env['BERTH_TOKEN'] : undefined;
 }
 
 /** A token in a file that others can read is no secret. */

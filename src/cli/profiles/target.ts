@@ -19,9 +19,7 @@ export type Target =
  * is known.
  */
 export function targetOf(hosts: Hosts, options: TargetOptions, { env }: Pick<Io, 'env'>): Target | null {
-  const server = options.server ?? (env['BERTH_SERVER'] || undefined);
-  const token = options.token ?? (env['BERTH_TOKEN'] || undefined);
-  const asked = options.profile ?? (env['BERTH_PROFILE'] || undefined);
+  const { server, token, profile: asked } = withVariables(hosts, options, env);
   const name = asked ?? (server === undefined ? hosts.current : profileAt(hosts, server));
   const profile = name === null ? undefined : hosts.profiles[name];
   if (asked !== undefined && profile === undefined) throw unknownProfile(asked, hosts);
@@ -31,6 +29,21 @@ export function targetOf(hosts: Hosts, options: TargetOptions, { env }: Pick<Io,
   return name !== null && profile !== undefined && profile.server === address
     ? { kind: 'profile', server: address, name, profile }
     : { kind: 'anonymous', server: address };
+}
+
+/** The variables complete the flags, except where these name another server: a token goes to no server but its own. */
+function withVariables({ profiles }: Hosts, flags: TargetOptions, env: Io['env']): TargetOptions {
+  const set: TargetOptions = {
+    server: env['BERTH_SERVER'] || undefined,
+    token: env['BERTH_TOKEN'] || undefined,
+    profile: env['BERTH_PROFILE'] || undefined,
+  };
+  const { server, profile, token = set.token } = flags;
+  if (profile !== undefined) return flags;
+  if (server === undefined) return { ...set, token };
+  const theirs = set.server ?? profiles[set.profile ?? '']?.server;
+  if (theirs !== undefined && serverAddress(theirs) !== serverAddress(server)) return flags;
+  return { ...set, server, token };
 }
 
 /** The profile in use when several are for one server, otherwise the first. */

@@ -22,8 +22,11 @@ export function proxyCommand(container: string, more: readonly string[] = []): s
 /** Who asks, for the command that SSH starts: never an argument, which others could read. */
 export function asVariables(target: Target): Readonly<Record<string, string>> {
   const { server } = target;
-  if (target.kind === 'given') return { BERTH_SERVER: server, BERTH_TOKEN: target.token };
-  return target.kind === 'profile' ? { BERTH_PROFILE: target.name } : { BERTH_SERVER: server };
+  const none = { BERTH_SERVER: '', BERTH_TOKEN: '', BERTH_PROFILE: '' };
+  if (target.kind === 'given') return { ...none, BERTH_SERVER: server, BERTH_TOKEN: target.token };
+  return target.kind === 'profile'
+    ? { ...none, BERTH_PROFILE: target.name }
+    : { ...none, BERTH_SERVER: server };
 }
 
 /** The settings of a connection over HTTPS, each `Name value`. */
