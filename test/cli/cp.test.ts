@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
@@ -73,6 +81,10 @@ t.test('one file: by a name with a colon, and by standard input and output', asy
   t.match(await run(['cp', 'dev:in.txt', '-']), { code: 0, stdout: 'piped\n', stderr: '' });
   t.match(await run(['cp', 'dev:in.txt', './c:d']), { code: 0 });
   t.equal(readFileSync(at('c:d'), 'utf8'), 'piped\n');
+  symlinkSync('c:d', at('link'));
+  t.match(await run(['cp', 'dev:a:b', './link']), { code: 0 });
+  t.ok(lstatSync(at('link')).isSymbolicLink(), 'a link stays one');
+  t.equal(readFileSync(at('c:d'), 'utf8'), 'colon\n');
   t.match(await spawned(['-o', 'json', 'cp', 'dev:in.txt', '.']), { stdout: /"files":1,"size_bytes":6/ });
   t.equal(readFileSync(at('in.txt'), 'utf8'), 'piped\n');
 });

@@ -100,6 +100,19 @@ t.test('a session in the keyring is renewed there', onLinux, async (t) => {
   t.match(await run(['whoami']), { code: 4, stderr: /no longer in the keyring[\s\S]*berth login/ });
 });
 
+t.test('a session that a full keyring cannot keep is not renewed', onLinux, async (t) => {
+  const { run, keyring, service } = await aKeptSession(t);
+  const kept = () => systemKeyring(keyring, 'linux').read('an-id');
+  const before = await kept();
+  keyring.fill();
+  t.match(await run(['whoami']), { code: 1, stderr: /No space left/ });
+  t.equal(await kept(), before);
+  keyring.empty();
+  service.clock.advance(60_000);
+  t.match(await run(['whoami']), { code: 0 });
+  t.not(await kept(), before);
+});
+
 t.test('no other command waits while the user unlocks the keyring', onLinux, async (t) => {
   const { env, keyring, file, server } = await aKeptSession(t);
   t.teardown(keyring.respond);

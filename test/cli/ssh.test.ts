@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { writeTo } from '../../src/cli/io/streams.ts';
 import { runHere, theCommand, theCommandOfAda } from '../support/service/command.ts';
@@ -74,6 +76,25 @@ t.test('config-ssh adds one line to the settings of SSH, and removes it again', 
   t.same(written(), first);
   t.match(await run(['config-ssh', '--remove']), { code: 0 });
   t.same([read(main), existsSync(own)], [mine, false]);
+});
+
+t.test('the settings of SSH have the files of a home whose path has spaces and marks', async (t) => {
+  await sshPrograms();
+  const { env, home } = await aScene(t);
+  const odd = path.join(home, 'a home of 100%d');
+  mkdirSync(path.join(odd, 'dotfiles'), { recursive: true });
+  mkdirSync(path.join(odd, '.ssh'));
+  const mine = path.join(odd, 'dotfiles', 'ssh_config');
+  writeFileSync(mine, 'Host old\n');
+  const main = path.join(odd, '.ssh', 'config');
+  symlinkSync('../dotfiles/ssh_config', main);
+  const input = Readable.from([]);
+  t.match(await runHere({ ...env, HOME: odd }, ['config-ssh', '--yes'], input), { code: 0 });
+  t.equal(read(mine), 'Include berth/config\n\nHost old\n', 'a link of the settings stays one');
+  t.ok(lstatSync(main).isSymbolicLink());
+  const own = path.join(odd, '.ssh', 'berth');
+  const { stdout } = await promisify(execFile)('ssh', ['-G', '-F', path.join(own, 'config'), 'dev.berth']);
+  t.match(stdout, `\nuserknownhostsfile ${path.join(own, 'known_hosts')}\n`);
 });
 
 const read = (file: string): string => readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, existsSync, rmSync } from 'node:fs';
-import { chmod, link, mkdir, rename, stat } from 'node:fs/promises';
+import { chmod, link, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ReadEntry } from 'tar/read-entry';
@@ -56,7 +56,7 @@ async function isExecutable({ files }: Container, source: string): Promise<boole
   return (Number.parseInt(mode, 8) & 0o111) !== 0;
 }
 
-/** The old file stays until the new one is whole. Devices and pipes are written to. */
+/** The old file stays until the new one is whole, and so does a link to it. Devices and pipes are written to. */
 async function save(
   content: Content,
   target: string,
@@ -72,7 +72,8 @@ async function save(
   if (found !== null && !found.isFile())
     return await pipeline(counted(content, copied), createWriteStream(target));
   await mkdir(path.dirname(target), { recursive: true });
-  const draft = path.join(path.dirname(target), `.berth-download-${randomUUID()}`);
+  const file = found === null ? target : await realpath(target);
+  const draft = path.join(path.dirname(file), `.berth-download-${randomUUID()}`);
   const discard = (): void => rmSync(draft, { force: true });
   process.once('exit', discard);
   try {
@@ -80,7 +81,7 @@ async function save(
     if (found !== null) await chmod(draft, found.mode & 0o777);
     if (executable)
       await chmod(draft, (found === null ? 0o777 & ~process.umask() : found.mode | 0o111) & 0o777);
-    if (replace) await rename(draft, target);
+    if (replace) await rename(draft, file);
     // why: a link never takes a name that is taken
     else await link(draft, target);
   } finally {

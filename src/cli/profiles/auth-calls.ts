@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Berth, BerthError, type BerthOptions, type Schemas } from '../../client/index.ts';
 import { USER_AGENT } from '../version.ts';
 
@@ -28,10 +29,33 @@ export async function pollDeviceSignIn(berth: Berth, device_code: string): Promi
   }
 }
 
+/** The service accepts a used refresh token again for ten seconds, for answers that were lost. */
+const REPEAT_MS = 8_000;
+const TRY_MS = 4_000;
+const PAUSE_MS = 250;
+
+/** Asks again where no answer came: a used refresh token that comes later looks stolen, and ends the session. */
 export async function renew(server: string, refreshToken: string): Promise<SignedIn> {
-  const headers = { cookie: `${REFRESH_COOKIE}=${refreshToken}` };
-  return signedIn(await anonymous(server).api.POST('/api/auth/refresh', { headers }));
+  const until = performance.now() + REPEAT_MS;
+  for (;;) {
+    const mayWait = performance.now() + TRY_MS > until;
+    try {
+      return await renewOnce(server, refreshToken, mayWait ? {} : { timeoutMs: TRY_MS });
+    } catch (error) {
+      if (!mayBeSpent(error) || performance.now() > until) throw error;
+      await delay(PAUSE_MS);
+    }
+  }
 }
+
+async function renewOnce(server: string, refreshToken: string, options: BerthOptions): Promise<SignedIn> {
+  const headers = { cookie: `${REFRESH_COOKIE}=${refreshToken}` };
+  return signedIn(await anonymous(server, options).api.POST('/api/auth/refresh', { headers }));
+}
+
+/** Also when a proxy answers in place of the service. */
+const mayBeSpent = (error: unknown): boolean =>
+  error instanceof BerthError && (error.status === 0 || error.status >= 500);
 
 type Answer<T> = { readonly data?: T; readonly response: Response };
 

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 import type { Io } from '../io/io.ts';
+import { fileDraft } from '../state/file-draft.ts';
 import { withFileLock } from './file-lock.ts';
 import { type Keyring, systemKeyring } from './keyring.ts';
 
@@ -34,6 +35,9 @@ export type Profile = {
 /** `current` names the profile in use when none is given. */
 export type Hosts = { readonly current: string | null; readonly profiles: Readonly<Record<string, Profile>> };
 
+/** More than a change adds. */
+const ROOM_BYTES = 8_192;
+
 const NONE: Hosts = { current: null, profiles: {} };
 
 export type HostsFile = {
@@ -41,7 +45,10 @@ export type HostsFile = {
   /** Where the file says that a secret is. */
   readonly keyring: Keyring;
   read(): Hosts;
-  /** Changes the file while no other process does. The new content is complete before it replaces the old. */
+  /**
+   * Changes the file while no other process does. The new content is complete before it replaces the old. Throws before
+   * `change` begins where the file cannot be written.
+   */
   update(change: (hosts: Hosts) => Hosts | Promise<Hosts>): Promise<Hosts>;
 };
 
@@ -58,9 +65,14 @@ export function hostsFile({ env }: Pick<Io, 'env'>): HostsFile {
       closeToOthers(path.dirname(file), 0o700);
       return await withFileLock(`${file}.lock`, async () => {
         const before = read(file);
-        const after = await change(before);
-        if (after !== before) write(file, after);
-        return after;
+        const draft = fileDraft(file, textOf(before).length + ROOM_BYTES);
+        try {
+          const after = await change(before);
+          if (after !== before) draft.replaceBy(textOf(after));
+          return after;
+        } finally {
+          draft.remove();
+        }
       });
     },
   };
@@ -89,13 +101,4 @@ function closeToOthers(file: string, mode: number): void {
   chmodSync(file, mode);
 }
 
-function write(file: string, hosts: Hosts): void {
-  const draft = `${file}.${process.pid}`;
-  try {
-    writeFileSync(draft, `${JSON.stringify(hosts, null, 2)}\n`, { mode: 0o600, flush: true });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
-  }
-}
+const textOf = (hosts: Hosts): string => `${JSON.stringify(hosts, null, 2)}\n`;

@@ -34,9 +34,13 @@ export async function sessionToken(
   await hosts.update(async (before) => {
     const saved = await sessionOf(before, kept, { fresh: true, limitMs: UNDER_LOCK_MS });
     if (saved === null) throw notSignedIn(absentWords(before.profiles[name]), server);
-    const session = usable(saved) === null ? await renewed(server, saved) : saved;
+    token = saved.token;
+    if (usable(saved) !== null) return before;
+    // why: a new refresh token that cannot be saved ends the session
+    await withSession(before, kept, saved);
+    const session = await renewed(server, saved);
     token = session.token;
-    return session === saved ? before : await withSession(before, kept, session);
+    return await withSession(before, kept, session);
   });
   return token;
 }

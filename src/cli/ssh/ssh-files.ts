@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Io } from '../io/io.ts';
+import { fileDraft } from '../state/file-draft.ts';
 
 const INCLUDE = 'Include berth/config';
 
@@ -49,7 +50,5 @@ function linesOf(file: string): readonly string[] {
 /** Readable by its owner only; in one step, so that nothing of the user's is lost. */
 function write(file: string, lines: readonly string[]): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  renameSync(draft, file);
+  fileDraft(file).replaceBy(lines.map((line) => `${line}\n`).join(''));
 }

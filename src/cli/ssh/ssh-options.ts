@@ -29,11 +29,14 @@ export function asVariables(target: Target): Readonly<Record<string, string>> {
     : { ...none, BERTH_SERVER: server };
 }
 
+/** As SSH reads a path: it splits at spaces, and replaces its own marks. */
+const quotedPath = (file: string): string => `"${file.replaceAll('%', '%%').replace(/["\\]/g, '\\$&')}"`;
+
 /** The settings of a connection over HTTPS, each `Name value`. */
 export const sshSettings = (server: string, knownHosts: string): readonly string[] => [
   'User berth',
   `HostKeyAlias ${hostKeyAlias(server)}`,
-  `UserKnownHostsFile ${knownHosts}`,
+  `UserKnownHostsFile ${quotedPath(knownHosts)}`,
   'StrictHostKeyChecking yes',
   'ServerAliveInterval 20',
   'ServerAliveCountMax 6',

@@ -9,7 +9,7 @@ export const onLinux = process.platform === 'linux' ? {} : { skip: 'the programs
 
 /**
  * Ends as `secret-tool` does: 1 without a word where it finds no such secret, or may not unlock it. An entry is replaced
- * at once. While locked, `clear` removes nothing and ends with 0, and `search` shows that there is one. `waiting`: for
+ * at once. While full, it keeps nothing. While locked, `clear` removes nothing and ends with 0, and `search` shows that there is one. `waiting`: for
  * the user to unlock it.
  */
 const SECRET_TOOL = `#!/bin/sh
@@ -22,6 +22,9 @@ if [ -e "$KEYRING/locked" ]; then
     lookup) exit 1 ;;
     clear) exit 0 ;;
   esac
+fi
+if [ -e "$KEYRING/full" ] && [ "$1" = store ]; then
+  echo 'secret-tool: No space left on device' >&2; exit 1
 fi
 case $1 in
   store) cat > "$KEYRING/draft-$$" && mv "$KEYRING/draft-$$" "$KEYRING/secret-$id" ;;
@@ -59,6 +62,8 @@ export function aKeyring(t: Test, platform: keyof typeof PROGRAMS) {
     secrets: () => readdirSync(folder).filter((file) => file.startsWith('secret-')),
     arguments: () => readFileSync(path.join(folder, 'arguments'), 'utf8'),
     lock: () => writeFileSync(path.join(folder, 'locked'), ''),
+    fill: () => writeFileSync(path.join(folder, 'full'), ''),
+    empty: () => rmSync(path.join(folder, 'full')),
     unlock: () => rmSync(path.join(folder, 'locked')),
     wait: () => writeFileSync(path.join(folder, 'waiting'), ''),
     respond: () => rmSync(path.join(folder, 'waiting'), { force: true }),

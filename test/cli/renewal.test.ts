@@ -1,0 +1,57 @@
+import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
+import { SOURCE, theCommand } from '../support/service/command.ts';
+import { aServiceInTime } from '../support/service/factors.ts';
+import { aPerson } from '../support/service/service.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
+
+const PAST_GRACE_MS = 60_000;
+
+/** Ada's session in the file of the command. Her login token has expired. */
+async function aScene(t: Test) {
+  const service = await aServiceInTime();
+  const proxy = await answerLosingProxy(t, await serverOf(t, service));
+  const { token, cookie } = await aPerson(service, 'ada');
+  const command = theCommand(t, null);
+  const file = path.join(command.home, 'config', 'berth', 'hosts.json');
+  const expires_at = new Date(0).toISOString();
+  const credential = { kind: 'session', token, expires_at, refresh_token: cookie };
+  const profiles = { one: { server: proxy.origin, username: 'ada', credential } };
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ current: 'one', profiles }));
+  const saved = () => JSON.parse(readFileSync(file, 'utf8')).profiles.one.credential.refresh_token;
+  return { ...command, service, proxy, file, saved, cookie };
+}
+
+t.test('a renewal whose answers are lost is repeated, and the session goes on', async (t) => {
+  const { run, proxy, service } = await aScene(t);
+  proxy.lose(2);
+  t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
+  t.equal(proxy.lost(), 2);
+  service.clock.advance(PAST_GRACE_MS);
+  t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
+});
+
+t.test('a session that the file has no room for is not renewed', async (t) => {
+  const { home, env, run, service, saved, cookie } = await aScene(t);
+  const small = path.join(home, 'small.sh');
+  writeFileSync(small, `ulimit -f 2\nexec ${process.execPath} ${SOURCE} "$@"\n`);
+  const limited = theCommand(t, null, undefined, small, '/bin/sh');
+  Object.assign(limited.env, env);
+  t.match(await limited.run(['whoami']), { code: 1, stderr: /hosts\.json cannot be written/ });
+  t.equal(saved(), cookie);
+  service.clock.advance(PAST_GRACE_MS);
+  t.match(await run(['whoami']), { code: 0 });
+  t.not(saved(), cookie);
+});
+
+t.test('a renewal replaces the file that a link names, and not the link', async (t) => {
+  const { home, file, run, saved, cookie } = await aScene(t);
+  renameSync(file, path.join(home, 'mine.json'));
+  symlinkSync(path.join(home, 'mine.json'), file);
+  t.match(await run(['whoami']), { code: 0 });
+  t.ok(lstatSync(file).isSymbolicLink());
+  t.not(saved(), cookie);
+});
