@@ -118,23 +118,6 @@ t.test('a snapshot has each row and column in its place', async (t) => {
   }
 });
 
-t.test('a program with too expensive output is no longer drawn', async (t) => {
-  const endless = ['b', 'L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', ' @', ' A', "'}", "'~"];
-  const screen = xtermScreens.open(SIZE);
-  for (const final of endless) t.ok(await screen.write(Buffer.from(`a\x1b[2147483647${final}`)), final);
-  t.ok(screen.serialize().includes('a'));
-  screen.end();
-  const large = xtermScreens.open({ cols: 1_000, rows: 1_000 });
-  t.notOk(await large.write(Buffer.from('a')), 'a screen that is too large');
-  large.end();
-  const dear = xtermScreens.open({ cols: 300, rows: 300 });
-  const clear = Buffer.from('\x1b[2J'.repeat(500));
-  let slices = 0;
-  while (slices < 10_000 && (await dear.write(clear))) slices += 1;
-  t.ok(slices < 10_000, `given up after ${slices} pieces`);
-  dear.end();
-});
-
 /** Each erases up to the screen's last cell, where xterm.js throws. */
 const ERASES_ALL = ['\x1b[999;999Hx\x1b[1J', '\x1b[999;999H\x1b[1J', '\x1b[999;999Hx\x1b[?1J'];
 
@@ -152,12 +135,14 @@ t.test('erasing up to the last cell erases the screen', async (t) => {
 
 t.test('an xterm.js error during drawing ends only that screen', async (t) => {
   const screen = xtermScreens.open(SIZE);
-  const bytes = new Proxy(Buffer.from('text'), {
+  const piece = new Proxy(Buffer.from('text'), {
     get(target, key) {
       if (key === '0') throw new Error('not to be read');
-      return Reflect.get(target, key);
+      const value = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+  const bytes = Object.assign(Buffer.from('text'), { subarray: () => piece });
   t.equal(await screen.write(bytes), false);
   t.equal(await screen.write(Buffer.from('later')), false, 'there is no screen any more');
   screen.end();

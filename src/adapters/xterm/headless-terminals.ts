@@ -1,11 +1,12 @@
 import serialize from '@xterm/addon-serialize';
 import headless from '@xterm/headless';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
+import { limitSequences } from './dear-sequences.ts';
 import { GraphemesAddon } from './graphemes.ts';
 import { hiddenState } from './hidden-state.ts';
 import { mendErase } from './input-handler.ts';
 import { guardParser } from './parser-guard.ts';
-import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
+import { isTooLarge, piecesOf, RenderBudget } from './render-budget.ts';
 import { serializeScreen } from './screen-serializer.ts';
 
 /** A row takes 12 bytes per column. */
@@ -27,20 +28,21 @@ export const xtermScreens: HeadlessTerminals = {
     });
     const serializer = new serialize.SerializeAddon();
     const hidden = hiddenState(terminal);
-    const cost = costMeter();
+    const budget = new RenderBudget(terminal);
     const guard = guardParser(terminal);
-    limitRepeats(terminal);
     mendErase(terminal);
+    limitSequences(terminal, budget);
     terminal.loadAddon(serializer);
     // The widths of characters as in the browser, or lines would wrap elsewhere.
     terminal.loadAddon(new GraphemesAddon());
     return {
       async write(bytes) {
-        if (isTooLarge(terminal)) return false;
-        const draw = (): Promise<void> => new Promise((resolve) => terminal.write(bytes, resolve));
-        return (await cost.spend(bytes.length, draw)) && !guard.hasFailed();
+        if (isTooLarge(terminal) || budget.isSpent()) return false;
+        await Promise.all(piecesOf(bytes).map(drawPiece));
+        return !budget.isSpent() && !guard.hasFailed();
       },
       resize(size) {
+        budget.reflows();
         terminal.options.scrollback = linesFor(size.cols);
         terminal.resize(size.cols, size.rows);
       },
@@ -50,6 +52,15 @@ export const xtermScreens: HeadlessTerminals = {
       },
       end: () => terminal.dispose(),
     };
+
+    function drawPiece(piece: Uint8Array): Promise<void> {
+      return new Promise((resolve) =>
+        terminal.write(piece, () => {
+          budget.drew(piece);
+          resolve();
+        }),
+      );
+    }
 
     function drawn(lines: number): Buffer {
       return Buffer.from(serializeScreen(terminal, serializer, hidden, lines));

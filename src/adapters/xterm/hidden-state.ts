@@ -17,6 +17,9 @@ const NORMALLY: ReadonlyMap<number, boolean> = new Map([
   [1016, false],
 ]);
 
+/** A browser shows less of it. */
+const MAX_TITLE_LENGTH = 1_024;
+
 type Region = { readonly top: number; readonly bottom: number };
 
 /** Tracks a terminal from its start. */
@@ -51,7 +54,7 @@ export function hiddenState(terminal: Terminal): HiddenState {
   parser.registerCsiHandler({ intermediates: '!', final: 'p' }, reset);
   parser.registerEscHandler({ final: 'c' }, reset);
   terminal.onTitleChange((now) => {
-    title = now;
+    title = now.slice(0, MAX_TITLE_LENGTH);
   });
   // A resize resets the scroll region.
   terminal.onResize(() => {

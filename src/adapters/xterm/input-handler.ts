@@ -5,17 +5,31 @@ import type { Pen } from './cell-style.ts';
 export type InputHandler = {
   readonly _curAttrData: Pen;
   parse(data: string | Uint8Array, promiseResult?: boolean): unknown;
-  eraseInDisplay(params: { readonly params: readonly number[] }, respectProtect: boolean): boolean;
-};
+  eraseInDisplay(params: Params, respectProtect: boolean): boolean;
+} & Record<RepeatedEffect, (params: Params) => boolean>;
+
+type Params = { readonly params: readonly number[] };
+export type RepeatedEffect = (typeof REPEATED)[number];
+
+/** Effects that a sequence may repeat. */
+const REPEATED = [
+  'scrollUp',
+  'scrollDown',
+  'insertLines',
+  'deleteLines',
+  'cursorForwardTab',
+  'cursorBackwardTab',
+  'repeatPrecedingCharacter',
+] as const;
+
+const METHODS = ['parse', 'eraseInDisplay', ...REPEATED] as const;
 
 /** Throws when another version of xterm.js has something else in that place. */
 export function inputHandlerOf(terminal: object): InputHandler {
   const { _core: core } = terminal as { _core?: { _inputHandler?: Partial<InputHandler> } };
   const handler = core?._inputHandler;
   const isKnown =
-    typeof handler?.parse === 'function' &&
-    typeof handler.eraseInDisplay === 'function' &&
-    handler._curAttrData !== undefined;
+    handler?._curAttrData !== undefined && METHODS.every((name) => typeof handler[name] === 'function');
   if (!isKnown) throw new Error('this version of xterm.js has no input handler that Berth knows');
   return handler as InputHandler;
 }

@@ -1,42 +1,75 @@
 import type { Terminal } from '@xterm/headless';
 
 /** Drawing competes with all other work of the service, and programs may write expensive output on purpose. */
-const MAX_CELLS = 100_000;
-const PATIENCE_MS = 2_000;
-const MS_EACH_KIB = 2;
-/** The most repetitions of one sequence. */
-const MAX_TIMES = 1_000;
+const MAX_SCREEN_CELLS = 100_000;
+/** Changed cells before other work has its turn: some five milliseconds. */
+const TURN_CELLS = 1_000_000;
+/** Changed cells until a screen is given up, besides those for each byte. */
+const MAX_CELLS = 100_000_000;
+const CELLS_EACH_BYTE = 100;
+/** The cost of a character or another byte, in cells. */
+const BYTE_CELLS = 5;
+/** Bytes drawn without a break. */
+const PIECE_BYTES = 512;
 
-/** Sequences with a repeat count; a browser may spend its own time on large ones. */
-const REPEATED = [
-  ...['b', 'L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X'].map((final) => ({ final })),
-  ...['@', 'A'].map((final) => ({ intermediates: ' ', final })),
-  ...['}', '~'].map((final) => ({ intermediates: "'", final })),
-];
+export const isTooLarge = ({ cols, rows }: Terminal): boolean => cols * rows > MAX_SCREEN_CELLS;
 
-/** Omits sequences with too many repetitions. */
-export function limitRepeats({ parser }: Terminal): void {
-  for (const id of REPEATED) parser.registerCsiHandler(id, ([times]) => Number(times) > MAX_TIMES);
-}
+/** What a handler of xterm.js returns: whether the sequence is done, at once or after a pause. */
+export type Handled = boolean | Promise<boolean>;
 
-export const isTooLarge = ({ cols, rows }: Terminal): boolean => cols * rows > MAX_CELLS;
+/** Output in pieces: between two, xterm.js lets other work have its turn when it has drawn for 12 ms. */
+export const piecesOf = (bytes: Uint8Array): readonly Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / PIECE_BYTES) }, (_, at) =>
+    bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
+  );
 
-/** Measures the cost of drawing. */
-export function costMeter() {
-  let spentMs = 0;
-  let bytes = 0;
-  const cpuMs = (): number => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1_000;
-  };
-  return {
-    /** Draws `size` bytes; false when the total cost is too high. */
-    async spend(size: number, draw: () => Promise<void>): Promise<boolean> {
-      const before = cpuMs();
-      await draw();
-      spentMs += cpuMs() - before;
-      bytes += size;
-      return spentMs <= PATIENCE_MS + (bytes / 1_024) * MS_EACH_KIB;
-    },
-  };
+/** Counts the cells that output changes, which is independent of the machine and its other work. */
+export class RenderBudget {
+  readonly #terminal: Terminal;
+  #bytes = 0;
+  #cells = 0;
+  #cellsInTurn = 0;
+  #isInserting = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Each character moves the rest of its row from now on. */
+  inserts(): void {
+    this.#isInserting = true;
+  }
+
+  /** Charges a drawn piece, besides its sequences. */
+  drew(piece: Uint8Array): void {
+    const { cols, rows, modes } = this.#terminal;
+    const lines = piece.reduce((sum, byte) => sum + (byte >= 0x0a && byte <= 0x0c ? 1 : 0), 0);
+    this.#bytes += piece.length;
+    this.#charge(piece.length * (this.#isInserting ? cols : BYTE_CELLS) + lines * (cols + rows));
+    this.#isInserting = modes.insertMode;
+  }
+
+  /** Charges a change of size, which may move each cell. */
+  reflows(): void {
+    this.#charge(this.#terminal.buffer.normal.length * this.#terminal.cols);
+  }
+
+  /** Charges a sequence. Much work makes it wait; a screen that cost too much changes no more. */
+  spend(cells: number, isDone: boolean): Handled {
+    this.#charge(cells);
+    if (this.isSpent()) return true;
+    if (this.#cellsInTurn < TURN_CELLS) return isDone;
+    this.#cellsInTurn = 0;
+    return new Promise((resolve) => setImmediate(() => resolve(isDone)));
+  }
+
+  /** The output so far cost too much. */
+  isSpent(): boolean {
+    return this.#cells > MAX_CELLS + this.#bytes * CELLS_EACH_BYTE;
+  }
+
+  #charge(cells: number): void {
+    this.#cells += cells;
+    this.#cellsInTurn += cells;
+  }
 }

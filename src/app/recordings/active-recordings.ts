@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { fairTurns } from '../../concurrency/slot-queue.ts';
 import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, refuse } from '../../domain/result.ts';
 import type { CastFacts, CutReason, Recording } from '../../domain/terminals/recording.ts';
@@ -9,6 +10,7 @@ import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { RecordingFile, RecordingFiles } from '../../ports/terminals/recording-files.ts';
 import type { AsyncResult } from '../async-result.ts';
+import type { ScreenSnapshot } from '../terminals/output/screen-snapshot.ts';
 import type { TerminalStream } from '../terminals/output/terminal-stream.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
 import { recorder } from './recorder.ts';
@@ -28,6 +30,9 @@ export type ActiveRecordingsDeps = {
   readonly messages: Pick<RecordingMessages, 'publishNotice'>;
 };
 
+/** Screens to be drawn for recordings: one of a user at a time. More begin with the buffered output. */
+const DRAWING = { maxRunning: 4, maxWaiting: 4 };
+
 /** `includesBuffered`: starts with the stream's buffered output. */
 type StartOptions = {
   readonly containerName: string;
@@ -42,6 +47,7 @@ export class ActiveRecordings {
   readonly #streams = new Map<TerminalKey, TerminalStream>();
   readonly #going = new Map<TerminalKey, ActiveRecording>();
   readonly #starting = new Map<TerminalKey, AsyncResult<Recording>>();
+  readonly #drawing = fairTurns(DRAWING);
   readonly #ends = new Map<string, Promise<Recording | null>>();
 
   constructor(deps: ActiveRecordingsDeps) {
@@ -155,7 +161,7 @@ export class ActiveRecordings {
     includesBuffered: boolean,
   ): Promise<void> {
     const { key, recorder: made } = entry;
-    const snapshot = includesBuffered ? null : await stream.recordingSnapshot();
+    const snapshot = includesBuffered ? null : await this.#snapshotOf(stream, terminal);
     // It may have ended meanwhile, or its terminal may have restarted.
     if (this.#going.get(key) !== entry) return;
     this.#deps.messages.publishNotice(entry.recording, true, RECORDING_WORDS.started);
@@ -164,6 +170,10 @@ export class ActiveRecordings {
     writeBacklog(made, stream, snapshot);
     // The buffered output may have exceeded the quota.
     if (this.#going.get(key) === entry) follow(stream, entry);
+  }
+
+  async #snapshotOf(stream: TerminalStream, { userId }: LiveTerminal): Promise<ScreenSnapshot | null> {
+    return (await this.#drawing.run(userId, () => stream.recordingSnapshot())) ?? null;
   }
 
   /** Ends a terminal's active recording, if any; `why` when the service ends it. */

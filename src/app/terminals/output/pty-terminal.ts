@@ -52,6 +52,8 @@ class PtyTerminal implements TerminalStream {
   #received = 0;
   readonly #waitingInput = new WaitingInput();
   #over = false;
+  /** Its output was too expensive once, or could not be drawn. */
+  #isUndrawable = false;
   #ranMs = 0;
 
   constructor(
@@ -125,10 +127,11 @@ class PtyTerminal implements TerminalStream {
   }
 
   async recordingSnapshot(): Promise<ScreenSnapshot | null> {
-    if (this.#drawing === null || this.#log.end() === 0) return null;
+    if (this.#drawing === null || this.#isUndrawable || this.#log.end() === 0) return null;
     if (this.#history !== null) return await this.#history.snapshot(false);
     const { screens, size } = this.#drawing;
     const clientSnapshot = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
+    this.#isUndrawable = clientSnapshot === null;
     // Dropped output may still be on the screen.
     if (this.#log.start() > 0) void this.redraw();
     return clientSnapshot;

@@ -5,11 +5,13 @@ import { MAX_TAIL_BYTES, partialSequence } from '../../../domain/terminals/termi
 import type { HeadlessTerminal, HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
 import type { OutputBuffer } from './output-buffer.ts';
 
-/** Drawn without a break; usually a millisecond. */
+/** Drawn at once; usually a millisecond. */
 const SLICE_BYTES = 8_192;
 /** Between two slices without a waiting client. */
 const REST_MS = 3;
 const MAX_SIZES = 64;
+/** A screen with more output is kept after a snapshot: drawing it for each reload would cost too much. */
+const DRAWN_AGAIN_BYTES = 524_288;
 
 export type Pace = {
   /** Undrawn output at which drawing begins, well before the buffer drops it, and at which it stops. */
@@ -59,6 +61,7 @@ export async function snapshotOfBuffer(
       const piece = buffer.read(at, SLICE_BYTES);
       at += piece.length;
       if (!(await screen.write(piece))) return null;
+      await delay(REST_MS);
     }
     return takeSnapshot(screen, buffer, at, false);
   } catch {
@@ -162,7 +165,8 @@ export class ScreenHistory {
     } finally {
       this.#asking -= 1;
       // As long as the log has everything, it can be drawn again.
-      if (this.#log.start() === 0 && this.#asking === 0) this.#forgetScreen();
+      const isCheap = this.#log.start() === 0 && this.#drawn <= DRAWN_AGAIN_BYTES;
+      if (isCheap && this.#asking === 0) this.#forgetScreen();
     }
   }
 

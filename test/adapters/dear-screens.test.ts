@@ -1,0 +1,119 @@
+import headless from '@xterm/headless';
+import t from 'tap';
+import { limitSequences } from '../../src/adapters/xterm/dear-sequences.ts';
+import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
+import { RenderBudget } from '../../src/adapters/xterm/render-budget.ts';
+import { aBrowserTerminal } from '../support/terminal/recordings.ts';
+
+const SIZE = { cols: 20, rows: 6 };
+
+/** More repetitions than any screen has rows or columns. */
+const ENDLESS = ['L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', ' @', ' A', "'}", "'~"];
+
+t.test('as many repetitions as change the screen are drawn', async (t) => {
+  for (const final of ENDLESS) {
+    const output = `\x1b[2;5rone\r\ntwo\r\nthree\r\nfour\x1b[3;4H\x1b[44m\x1b[900${final}x`;
+    const all = aBrowserTerminal(SIZE);
+    const late = aBrowserTerminal(SIZE);
+    const screen = xtermScreens.open(SIZE);
+    await all.write(output);
+    await screen.write(Buffer.from(output));
+    await late.write(screen.serialize());
+    t.same(late.looks(), all.looks(), final);
+    t.ok(await screen.write(Buffer.from(`\x1b[2147483647${final}`)), 'nor does it take long');
+    screen.end();
+  }
+});
+
+t.test('a character repeated beyond a screen leaves the same rows', async (t) => {
+  for (const before of ['ab', 'a漢', '\x1b[4habc\r', '\x1b[?7la']) {
+    for (const times of [3, 119, 120, 121, 333, 1_234]) {
+      const output = `${before}\x1b[${times}b|`;
+      const all = aBrowserTerminal(SIZE);
+      const late = aBrowserTerminal(SIZE);
+      const screen = xtermScreens.open(SIZE);
+      await all.write(output);
+      await screen.write(Buffer.from(output));
+      await late.write(screen.serialize());
+      const [want, got] = [all, late].map(({ looks, terminal }) => ({
+        cursor: looks().cursor,
+        rows: looks().lines.slice(-terminal.rows),
+      }));
+      t.same(got, want, `${JSON.stringify(before)} ${times} times`);
+      screen.end();
+    }
+  }
+  const screen = xtermScreens.open(SIZE);
+  await screen.write(Buffer.from(`a${'\u0301'.repeat(4_000)}\x1b[9b`));
+  t.equal(screen.serialize().toString().split('a').length, 2, 'a cell with very much text is not repeated');
+  screen.end();
+});
+
+t.test('a program with too expensive output is no longer drawn', async (t) => {
+  const large = xtermScreens.open({ cols: 1_000, rows: 1_000 });
+  t.notOk(await large.write(Buffer.from('a')), 'a screen that is too large');
+  large.end();
+  const dear = xtermScreens.open({ cols: 300, rows: 300 });
+  const clear = Buffer.from('\x1b[2J'.repeat(500));
+  let slices = 0;
+  while (slices < 10_000 && (await dear.write(clear))) slices += 1;
+  t.ok(slices < 10_000, `given up after ${slices} pieces`);
+  t.notOk(await dear.write(Buffer.from('a')), 'nor does it draw cheap output then');
+  dear.end();
+});
+
+/** Each is dear for its length; the first value is what must come before it. */
+const DEAR = [
+  ['', '\x1b[999S'],
+  ['', '\x1b[999T'],
+  ['\x1b[H', '\x1b[999L'],
+  ['\x1b[H', '\x1b[999M'],
+  ['', '\x1b[2J'],
+  ['', "\x1b[9'}"],
+  ['', '\x1b[9 @'],
+  ['', '\x1b#8'],
+  ['', '\x1bc'],
+  ['', '\x1b[?1049h\x1b[?1049l'],
+  ['a', '\x1b[999b'],
+  ['\x1b[4ha', '\x1b[99b'],
+] as const;
+
+t.test('other work goes on while dear output is drawn', async (t) => {
+  for (const [before, sequence] of DEAR) {
+    const screen = xtermScreens.open({ cols: 200, rows: 50 });
+    await screen.write(Buffer.from(`${'line\r\n'.repeat(100)}${before}`));
+    let turns = 0;
+    let isDrawing = true;
+    const other = (): void => {
+      turns += 1;
+      if (isDrawing) setImmediate(other);
+    };
+    // The timer of the drawing ends first.
+    const drawn = screen.write(Buffer.from(sequence.repeat(Math.floor(8_192 / sequence.length))));
+    setTimeout(other);
+    await drawn;
+    isDrawing = false;
+    t.ok(turns > 5, `${JSON.stringify(sequence)}: ${turns} turns`);
+    screen.end();
+  }
+});
+
+t.test('links in the output make later lines no dearer', async (t) => {
+  const terminal = new headless.Terminal({ ...SIZE, allowProposedApi: true });
+  limitSequences(terminal, new RenderBudget(terminal));
+  const link = (at: number): string => `\x1b]8;;https://a.example/${at}\x07x\x1b]8;;\x07\r`;
+  await new Promise<void>((resolve) =>
+    terminal.write(Array.from({ length: 9 }, (_, at) => link(at)).join(''), resolve),
+  );
+  t.match(terminal.buffer.active.getLine(0)?.translateToString(), /^x/);
+  t.equal(terminal.markers.length, 0);
+  terminal.dispose();
+});
+
+t.test('a very long title is cut', async (t) => {
+  const screen = xtermScreens.open(SIZE);
+  await screen.write(Buffer.from(`\x1b]2;${'title '.repeat(10_000)}\x07`));
+  t.ok(screen.serialize().length < 4_096);
+  t.ok(screen.serialize().includes('title'));
+  screen.end();
+});
