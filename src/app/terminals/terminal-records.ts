@@ -29,6 +29,12 @@ export async function recordOpened(
   return recordedAt;
 }
 
+/** Replaces the record of an open terminal. Returns the time. */
+export async function recordAnew(tx: Repositories, record: NewTerminalRecord): Promise<Date> {
+  await tx.terminals.remove([record.id]);
+  return await tx.terminals.insert(record);
+}
+
 type ClosedTerminal = { readonly entry: LiveTerminal; readonly grant: TerminalGrant };
 
 /** Removes the records and audits the closes. */

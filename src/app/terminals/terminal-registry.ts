@@ -18,8 +18,11 @@ export type AttachRequest = {
   readonly terminal: LiveTerminal;
   readonly resumes: string | null;
   readonly forceNew: boolean;
+  /** Called when its new program has started, in this session, before the stream is there. */
+  started(muxSession: string | null): void;
 };
 
+type OpenEffect = Extract<SlotEffect, { do: 'open' }>;
 type Entry = { target: TerminalTarget; slot: Slot };
 /** `target`: where it was opened; a later socket of its key may request another session. */
 type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
@@ -61,9 +64,9 @@ export class TerminalRegistry {
    */
   connect(
     target: TerminalTarget,
-    { terminal, resumes, forceNew }: AttachRequest,
+    { terminal, resumes, forceNew, started }: AttachRequest,
   ): Promise<TerminalStream | null> {
-    const stream = this.#sockets.add(terminal);
+    const stream = this.#sockets.add(terminal, started);
     const socket = terminal.id;
     const entry = this.#slots.get(target.key);
     const otherMode = entry !== undefined && isOtherMode(entry, target);
@@ -197,25 +200,24 @@ export class TerminalRegistry {
     }
   }
 
-  #startOpening(target: TerminalTarget, effect: Extract<SlotEffect, { do: 'open' }>): void {
+  #startOpening(target: TerminalTarget, effect: OpenEffect): void {
     const opening = this.#open(target, effect);
     const connected = this.#sockets.get(effect.socket);
     if (connected !== undefined) connected.opening = opening;
   }
 
-  async #open(
-    target: TerminalTarget,
-    { stream, forceNew }: Extract<SlotEffect, { do: 'open' }>,
-  ): Promise<void> {
+  async #open(target: TerminalTarget, { stream, forceNew }: OpenEffect): Promise<void> {
     const { leases, screens, listener, monotonicMs } = this.#deps;
     try {
-      const taken = leases.take(stream, target);
-      const [isNew, pty] = await Promise.all([taken, target.open(stream, forceNew, taken)]);
+      const startAfter = leases.take(stream, target);
+      const onStarted: AttachRequest['started'] = (session) => this.#started(target.key, stream, session);
+      const start = { marker: stream, forceNew, startAfter, onStarted };
+      const [isNew, pty] = await Promise.all([startAfter, target.open(start)]);
       const onOver = (): void => this.#apply(target, { type: 'program_ended', stream });
       const made = ptyTerminal(stream, pty, onOver, this.#turns, { screens, size: target.size });
       this.#streams.set(stream, { target, stream: made });
       // A late one ends at once; the key's recording is not of it.
-      if (this.#isAwaited(target.key, stream)) listener.opened(target.key, made);
+      if (this.#watcher(target.key, stream) !== null) listener.opened(target.key, made);
       const muxed = pty.muxSession !== null;
       this.#apply(target, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
@@ -224,9 +226,16 @@ export class TerminalRegistry {
     }
   }
 
-  #isAwaited(key: TerminalKey, stream: string): boolean {
+  /** A client that left has no record of its terminal. */
+  #started(key: TerminalKey, stream: string, muxSession: string | null): void {
+    const watcher = this.#watcher(key, stream);
+    if (watcher && 'socket' in watcher) this.#sockets.get(watcher.socket)?.started(muxSession);
+  }
+
+  /** Who awaits the stream; null when nobody does. */
+  #watcher(key: TerminalKey, stream: string) {
     const slot = this.#slots.get(key)?.slot;
-    return slot?.kind === 'opening' && slot.stream === stream;
+    return slot?.kind === 'opening' && slot.stream === stream ? slot.watcher : null;
   }
 
   #end({ stream, withContainer }: Extract<SlotEffect, { do: 'end_stream' }>): void {

@@ -5,6 +5,8 @@ type Connected = {
   readonly terminal: LiveTerminal;
   settle(stream: TerminalStream | null): void;
   fail(error: unknown): void;
+  /** The program of its new stream has started, in this session. */
+  started(muxSession: string | null): void;
   /** Settles when the stream that is opened for the socket is open, or has failed; null without one. */
   opening: Promise<void> | null;
 };
@@ -15,9 +17,9 @@ export class TerminalSockets {
   readonly #connected = new Map<string, Connected>();
 
   /** The stream for the socket; null when it closed during the wait. Throws opening errors. */
-  add(terminal: LiveTerminal): Promise<TerminalStream | null> {
+  add(terminal: LiveTerminal, started: Connected['started']): Promise<TerminalStream | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
-    this.#connected.set(terminal.id, { terminal, settle: resolve, fail: reject, opening: null });
+    this.#connected.set(terminal.id, { terminal, settle: resolve, fail: reject, started, opening: null });
     return promise;
   }
 

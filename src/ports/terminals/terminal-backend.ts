@@ -27,6 +27,11 @@ export type TerminalRequest = {
   readonly shell: string;
   /** The program starts once this resolves, and never when it rejects; the rest of the opening does not wait. */
   readonly startAfter?: Promise<unknown>;
+  /**
+   * Called at most once, when the program has started and its first output is awaited, with the session that the
+   * terminal will have unless the multiplexer fails after all.
+   */
+  readonly onStarted?: (muxSession: string | null) => void;
 };
 
 /** A shell in a multiplexer at one moment: its newest history and, without a gap, its screen. */

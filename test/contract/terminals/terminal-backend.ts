@@ -171,6 +171,16 @@ export async function terminalBackendContract(
       await terminals.killMuxSession(handle, 'late');
     });
 
+    await t.test('a terminal names its session once its program has started', async (t) => {
+      const named: (string | null)[] = [];
+      const onStarted = (muxSession: string | null): void => void named.push(muxSession);
+      const pty = await terminals.open(handle, aTerminal('named', { onStarted }));
+      t.same(named, ['named']);
+      t.equal(pty.muxSession, 'named');
+      await pty.close();
+      await terminals.killMuxSession(handle, 'named');
+    });
+
     await t.test('leftovers are listed, and ended by their marker', async (t) => {
       const [kept, lost] = [randomUUID(), randomUUID()];
       const first = await terminals.open(handle, aTerminal('left', { marker: kept }));

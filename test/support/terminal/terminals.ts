@@ -81,18 +81,23 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
   return { ...backend, opened, killed, closed, endsAs };
 }
 
-/** Terminals that open when the test says so; `wanted` is what each was opened for. */
-export function slowTerminals(options: { muxed?: boolean } = {}) {
+/** Terminals that start at once, and open or fail when the test says so; `wanted` is what each was opened for. */
+export function slowTerminals(options: { muxed?: boolean; isFallback?: boolean } = {}) {
   const backend = fakeTerminals(options);
   const wanted: string[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: ((fault?: Error) => void)[] = [];
   return {
     ...backend,
     wanted,
     openAll: () => void waiting.splice(0).map((go) => go()),
+    failAll: (fault: Error) => void waiting.splice(0).map((go) => go(fault)),
     async open(...args: Parameters<typeof backend.open>) {
       wanted.push(args[1].sharedAs?.mode ?? 'own');
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      const { muxSession, startAfter, onStarted } = args[1];
+      await startAfter;
+      onStarted?.(options.muxed === false ? null : muxSession);
+      const fault = await new Promise<Error | undefined>((resolve) => waiting.push(resolve));
+      if (fault !== undefined) throw fault;
       return await backend.open(...args);
     },
   };

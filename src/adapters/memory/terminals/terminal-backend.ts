@@ -48,6 +48,7 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
       if (request.forceNew) endSession(key, 0);
       const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
       sessions.set(key, session);
+      request.onStarted?.(sessionOf(request));
       return attach(session, request, (exitCode) => endSession(key, exitCode));
     },
     checkReach: async () => {},
@@ -74,6 +75,9 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
   };
 }
 
+const sessionOf = ({ sharedAs, muxSession }: TerminalRequest): string =>
+  sharedAs?.mode === 'control' ? sharedAs.session : muxSession;
+
 function attach(session: Session, request: TerminalRequest, exit: (exitCode: number) => void): PtyStream {
   let ended: (how: StreamEnd) => void = () => {};
   const ending = new Promise<StreamEnd>((resolve) => {
@@ -87,7 +91,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
       done();
     },
   });
-  const name = request.sharedAs?.mode === 'control' ? request.sharedAs.session : request.muxSession;
+  const name = sessionOf(request);
   const viewer: Viewer = {
     name,
     stream,

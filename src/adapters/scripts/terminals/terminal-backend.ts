@@ -47,6 +47,7 @@ export function shellTerminals(
         const started =
           (await startSpare(runtimeId, request)) ?? (await start(runtimeId, request, 'in_tmux'));
         isPlain = !started.isTmux;
+        request.onStarted?.(started.pty.muxSession);
         const pty = await awaitFirstOutput(runtimeId, request, started);
         noteOpened({ runtimeId, ownerId: programs.ownerOf(runtimeId) });
         return pty;

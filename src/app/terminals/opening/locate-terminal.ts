@@ -2,7 +2,10 @@ import type { CollaborationMode } from '../../../domain/terminals/collaboration.
 import type { TerminalKey, TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Participation } from '../../../ports/terminals/participation-repository.ts';
-import type { PtyStream } from '../../../ports/terminals/terminal-backend.ts';
+import type { PtyStream, TerminalRequest } from '../../../ports/terminals/terminal-backend.ts';
+
+/** What differs between the openings of one target. */
+export type TerminalStart = Pick<TerminalRequest, 'marker' | 'forceNew' | 'startAfter' | 'onStarted'>;
 
 /** A terminal's location, with the functions to open and end it. */
 export type TerminalTarget = {
@@ -17,7 +20,7 @@ export type TerminalTarget = {
   readonly size: TerminalSize;
   /** The participation that the terminal depends on, and its mode; null for the owner's own. */
   readonly participation: (Participation & { readonly mode: CollaborationMode }) | null;
-  open(stream: string, forceNew: boolean, startAfter: Promise<unknown>): Promise<PtyStream>;
+  open(start: TerminalStart): Promise<PtyStream>;
   /** Calls `isWanted` just before. */
   endSession(muxSession: string, isWanted: () => Promise<boolean>): Promise<void>;
 };

@@ -20,10 +20,11 @@ import type {
   TerminalConnection,
   TerminalObserver,
 } from '../terminal-connections.ts';
-import { recordOpened, terminalEndRecords } from '../terminal-records.ts';
+import { terminalEndRecords } from '../terminal-records.ts';
 import type { TerminalRegistry } from '../terminal-registry.ts';
 import type { TerminalSync } from '../terminal-sync.ts';
 import type { TerminalTarget } from './locate-terminal.ts';
+import { type OpeningRecord, openingRecord } from './opening-record.ts';
 import { NO_TURN, type Turn } from './terminal-queue.ts';
 import { liveEntry, type TerminalGrant, targetOf } from './terminal-target.ts';
 
@@ -71,6 +72,7 @@ type Attachment = {
   readonly grant: TerminalGrant;
   readonly target: TerminalTarget;
   readonly entry: LiveTerminal;
+  readonly record: OpeningRecord;
   /** Its seat at the shared terminal. */
   at: { leave(): void } | null;
   over(): void;
@@ -124,17 +126,18 @@ function begin(state: State, grant: TerminalGrant, connection: TerminalConnectio
     attachments.delete(promise);
     resolve();
   };
-  return { grant, target, entry, at: null, over };
+  return { grant, target, entry, record: openingRecord(deps, grant, entry), at: null, over };
 }
 
 /** Never throws. */
 async function end(
   { deps: { registry, log }, recordEnd }: State,
-  { grant, target, entry, at, over }: Attachment,
+  { grant, target, entry, record, at, over }: Attachment,
   how: Leaving,
 ): Promise<void> {
   try {
     registry.leave(target, entry.id, how);
+    await record.settled();
     if (entry.recordedAt !== null) await recordEnd({ entry, grant });
     at?.leave();
   } catch (err) {
@@ -146,7 +149,7 @@ async function end(
 
 async function openFor(state: State, attachment: Attachment): Promise<OpenTerminal | null> {
   try {
-    const stream = await connect(state, attachment);
+    const stream = await connect(state.deps, attachment);
     if (stream !== null) return await show(state, attachment, stream);
   } catch (error) {
     void end(state, attachment, 'lost');
@@ -156,21 +159,19 @@ async function openFor(state: State, attachment: Attachment): Promise<OpenTermin
   return null;
 }
 
-const connect = ({ deps }: State, { grant, target, entry }: Attachment): Promise<TerminalStream | null> =>
-  deps.registry.connect(target, {
+const connect = ({ registry }: TerminalOpeningDeps, { grant, target, entry, record }: Attachment) =>
+  registry.connect(target, {
     terminal: entry,
     resumes: grant.options.resume?.stream ?? null,
     forceNew: grant.options.forceNew,
+    started: record.begin,
   });
 
 /** From here on the terminal is on record as open. */
 async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
-  const { storage, clock, connections, registry, peers } = state.deps;
-  const { grant, target, entry } = attachment;
-  entry.muxSession = stream.muxSession;
-  entry.recordedAt = await storage.inTransaction((tx) =>
-    recordOpened(tx, connections.recordOf(entry), grant),
-  );
+  const { clock, registry, peers } = state.deps;
+  const { target, entry, record } = attachment;
+  await record.complete(stream.muxSession);
   peers.sync.took(entry);
   const recording = await recordingOf(peers, attachment, stream);
   const { startPoint, resize, onNotice } = await enter(state.deps, attachment, stream);

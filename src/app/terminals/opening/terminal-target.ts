@@ -70,8 +70,7 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
     muxSession,
     isMain: connectionId === MAIN_CONNECTION,
     participation: null,
-    open: (marker, forceNew, startAfter) =>
-      backend.open(handle, { ...shown, cols, rows, forceNew, marker, shell, startAfter }),
+    open: (start) => backend.open(handle, { ...shown, cols, rows, shell, ...start }),
     endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
   };
 }
@@ -91,8 +90,8 @@ function participantTarget(
     muxSession: mode === 'view' ? muxSession : session,
     isMain: false,
     participation: { collaborationId, userId, mode },
-    open: (marker, _forceNew, startAfter) =>
-      backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell, startAfter }),
+    open: (start) =>
+      backend.open(handle, { muxSession, sharedAs, cols, rows, shell, ...start, forceNew: false }),
     endSession: async (name, isWanted) => {
       if (mode === 'control') await backend.killMuxSession(handle, name, isWanted);
     },
