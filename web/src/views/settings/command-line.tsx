@@ -1,5 +1,5 @@
 import { installLine } from '../../api/command.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyLine } from '../../ui/copy-line.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
@@ -17,18 +17,11 @@ export function CommandLine() {
       {line.failure === null && line.value === null && <Loading />}
       {line.value !== null && (
         <>
-          <Line label="Copy the line that installs berth" text={line.value} />
+          <CopyLine label="Copy the line that installs berth" text={line.value} />
           <p>Then sign in:</p>
-          <Line label="Copy the line that signs in" text={login} />
+          <CopyLine label="Copy the line that signs in" text={login} />
         </>
       )}
     </Section>
   );
 }
-
-const Line = ({ label, text }: { readonly label: string; readonly text: string }) => (
-  <div class="secret">
-    <code class="command-line">{text}</code>
-    <CopyButton text={text} label={label} />
-  </div>
-);

@@ -5,12 +5,15 @@ import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { CopyLine } from '../../ui/copy-line.tsx';
 import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { Removal } from './remove-dialog.tsx';
+
+const NO_PORT_LEAD = 'Public keys for an SSH port. This server has none, so keys have no use yet.';
 
 /** Public keys that open containers by SSH. */
 export function SshKeys() {
@@ -22,7 +25,7 @@ export function SshKeys() {
   return (
     <Section
       title="SSH keys"
-      lead="Public keys that open your containers by SSH."
+      lead={server.value?.port === null ? NO_PORT_LEAD : 'Public keys that open your containers by SSH.'}
       action={
         <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
           Add a key
@@ -58,7 +61,7 @@ export function SshKeys() {
 
 /** The command for a container, and what to compare at the first connection. */
 function HowToConnect({ server: { host, port, keys } }: { server: SshHostKeys }) {
-  if (port === null) return null;
+  if (port === null) return <WithoutPort />;
   return (
     <>
       <p>
@@ -75,6 +78,16 @@ function HowToConnect({ server: { host, port, keys } }: { server: SshHostKeys })
     </>
   );
 }
+
+const WithoutPort = () => (
+  <>
+    <p>
+      This server has no SSH port. <code>berth ssh</code> works without a key, where NAME is a container’s
+      name. <a href="/settings/tokens">Install the command</a> first.
+    </p>
+    <CopyLine label="Copy the command" text="berth ssh NAME" />
+  </>
+);
 
 function Facts({ sshKey: { type, fingerprint, created_at, last_used_at } }: { sshKey: SshKey }) {
   const used = last_used_at === null ? 'never used' : `used ${ago(last_used_at, now.value)}`;
