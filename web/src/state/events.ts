@@ -86,7 +86,7 @@ export function followEvents(): () => void {
         // Shows what changed before, and starts the other interval.
         publish(null);
         // why: a session that has ended closes the stream first, and only a request learns it
-        if (!now) loadMe().catch(() => {});
+        if (!now || me.peek() === null) loadMe().catch(() => {});
       },
       answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
     },

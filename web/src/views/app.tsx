@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../api/types.ts';
 import { navigate, nextPath, path, signInPath } from '../lib/browser/router.ts';
-import { lockWhenIdle } from '../session/auto-lock.ts';
+import { followSigns, lockWhenIdle } from '../session/auto-lock.ts';
 import { locked, lockNow, session } from '../session/session.ts';
 import { followAnnouncements, forgetAnnouncements } from '../state/announcements.ts';
 import { forgetContainers } from '../state/containers.ts';
 import { followEvents } from '../state/events.ts';
-import { loadMe, me } from '../state/profile.ts';
+import { followProfile, me } from '../state/profile.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Arriving } from '../ui/button.tsx';
 import { useHotkeys } from '../ui/hooks/use-hotkeys.ts';
@@ -58,12 +58,8 @@ const TERMINAL_PATH = /^\/containers\/([^/]+)$/;
 /** Loads the profile of the signed-in user, and locks the screen as it says. */
 function useProfile(userId: string): void {
   const minutes = me.value?.passcode_set ? me.value.auto_lock_minutes : null;
-  useEffect(() => {
-    loadMe().catch(() => {});
-    return () => {
-      me.value = null;
-    };
-  }, [userId]);
+  useEffect(followProfile, [userId]);
+  useEffect(followSigns, [userId]);
   useEffect(() => (minutes === null ? undefined : lockWhenIdle(minutes)), [minutes]);
 }
 

@@ -2,7 +2,7 @@ import { changeMe, changePassword, setPassword } from '../../api/identity/accoun
 import type { Me } from '../../api/types.ts';
 import { onDay } from '../../lib/format/format.ts';
 import { userChanged } from '../../session/session.ts';
-import { loadMe, me } from '../../state/profile.ts';
+import { loadMe, profileChanged } from '../../state/profile.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/fields/field.tsx';
@@ -37,8 +37,9 @@ function leadOf({ email, ends_at }: Me): string {
 
 function Name({ profile }: { profile: Me }) {
   const form = useForm({ username: profile.username }, async ({ username }) => {
-    me.value = await changeMe({ username });
-    userChanged(me.value);
+    const profile = await changeMe({ username });
+    profileChanged(profile);
+    userChanged(profile);
     toastOk('Username changed');
   });
   return (

@@ -3,7 +3,7 @@ import { changeMe, removePasscode, setPasscode } from '../../api/identity/accoun
 import type { Me } from '../../api/types.ts';
 import { plural } from '../../lib/format/format.ts';
 import { lockNow } from '../../session/session.ts';
-import { loadMe, me } from '../../state/profile.ts';
+import { loadMe, profileChanged } from '../../state/profile.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, SelectField } from '../../ui/fields/field.tsx';
@@ -101,7 +101,7 @@ function AutoLock({ minutes }: { minutes: number | null }) {
     minutes === null || CHOICES.includes(minutes) ? CHOICES : [...CHOICES, minutes].sort((a, b) => a - b);
   const change = async (value: string): Promise<void> => {
     try {
-      me.value = await changeMe({ auto_lock_minutes: value === '' ? null : Number(value) });
+      profileChanged(await changeMe({ auto_lock_minutes: value === '' ? null : Number(value) }));
       toastOk('Saved');
     } catch (failure) {
       toastFailure(failure);
