@@ -11,23 +11,13 @@ import {
   waitForLine,
 } from '../../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
+import { paste } from '../../support/browser/paste.ts';
 import { eventually, waitForValue } from '../../support/patience.ts';
 
 /** The part of the page's terminal that this uses. */
 type Screen = { readonly terminal: { write(output: string, done: () => void): void } };
 
 const PASTED_BYTES = 1_048_576;
-
-/** Pastes like a browser: the text comes with the event. */
-const paste = (page: Page, text: string): Promise<unknown> =>
-  page.locator('.xterm-helper-textarea').evaluate((area, pasted) => {
-    const inPage = globalThis as unknown as InPage;
-    const clipboardData = new inPage.DataTransfer();
-    clipboardData.setData('text/plain', pasted);
-    area.dispatchEvent(
-      new inPage.ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
-    );
-  }, text);
 
 /** A line that asks for text to be copied. */
 const asksFor = (text: string): string =>

@@ -127,8 +127,6 @@ export async function wheel(page: Page, rows: number): Promise<void> {
 
 /** Globals of the page that Node.js lacks. */
 export type InPage = {
-  DataTransfer: new () => { setData(type: string, data: string): void };
-  ClipboardEvent: new (type: string, options: object) => Event;
   getComputedStyle(element: unknown): { readonly color: string; readonly backgroundColor: string };
 };
 

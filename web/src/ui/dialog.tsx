@@ -13,6 +13,17 @@ type DialogProps = {
   readonly narrow?: boolean;
 };
 
+/** Whether the press is on what surrounds the open dialog. */
+export function isBeside(
+  { target, clientX, clientY }: MouseEvent,
+  dialog: HTMLDialogElement | null,
+): boolean {
+  // why: a press on its own border or scrollbar has the same target
+  if (dialog === null || target !== dialog) return false;
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  return clientX < left || clientX > right || clientY < top || clientY > bottom;
+}
+
 /** A modal dialog: keeps the focus inside, gives it back at the end, closes with Escape. */
 export function Dialog(props: DialogProps) {
   const { title, onClose, onDismiss = onClose, children, locked = false, narrow = false } = props;
@@ -40,7 +51,7 @@ export function Dialog(props: DialogProps) {
         if (!locked) onDismiss();
       }}
       onMouseDown={(event) => {
-        if (event.target === ref.current && !locked) onDismiss();
+        if (isBeside(event, ref.current) && !locked) onDismiss();
       }}
     >
       <header class="dialog-head">

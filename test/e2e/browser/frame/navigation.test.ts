@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { focusedName, signedIn, tabTo, test } from '../../../support/browser/memory-page.ts';
@@ -123,4 +123,39 @@ test('a toast stays while somebody reads it, and leads back from a delete', asyn
   t.same(await sizeOf(), size, 'nothing moves while it counts down');
   await page.keyboard.press('Enter');
   await words.waitFor({ state: 'detached' });
+});
+
+async function boxOf(element: Locator) {
+  const box = await element.boundingBox();
+  if (box === null) throw new Error('nothing is shown');
+  return box;
+}
+
+test('a press on the edge of a dialog, as on its scrollbar, leaves it open', async (t, browser, paged) => {
+  await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  const filter = page.getByLabel('Filter containers');
+  await filter.fill('calm');
+  await filter.dispatchEvent('keydown', { key: 'Escape', isComposing: true });
+  t.equal(await filter.inputValue(), 'calm', 'an Escape of an input method is its own');
+  await filter.press('Escape');
+  t.equal(await filter.inputValue(), '');
+
+  await page.keyboard.press('n');
+  const dialog = page.getByRole('dialog', { name: 'New container' });
+  await dialog.getByText('Medium').waitFor();
+  const { x, y, height } = await boxOf(dialog);
+  await page.mouse.click(x + 0.5, y + height / 2);
+  t.equal(await dialog.count(), 1);
+  await page.mouse.click(x - 20, y + height / 2);
+  await dialog.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Control+K');
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  const box = await boxOf(palette);
+  await page.mouse.click(box.x + 0.5, box.y + box.height / 2);
+  t.equal(await palette.count(), 1);
+  await page.mouse.click(box.x - 20, box.y);
+  await palette.waitFor({ state: 'detached' });
+  t.same(faults, []);
 });

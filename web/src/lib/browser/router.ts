@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { AT_TOP, restoreOffset, saveOffset, scrollToTop, startOffsets } from './scroll-offset.ts';
 
 /** The current path; components that read it follow it. */
 export const path = signal(location.pathname);
@@ -6,10 +7,15 @@ export const path = signal(location.pathname);
 /** `replace`: "Back" skips the page that is left. */
 type How = { readonly replace?: boolean };
 
+/** Another page starts at its top. */
 export function navigate(to: string, how: How = {}): void {
-  if (how.replace) history.replaceState(null, '', to);
-  else history.pushState(null, '', to);
+  saveOffset();
+  const isSamePage = new URL(to, location.href).pathname === location.pathname;
+  const entry = isSamePage ? history.state : AT_TOP;
+  if (how.replace) history.replaceState(entry, '', to);
+  else history.pushState(entry, '', to);
   path.value = location.pathname;
+  if (!isSamePage) scrollToTop();
 }
 
 /** As a click on a link there would. */
@@ -37,19 +43,25 @@ export const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
 const isPlainClick = (event: MouseEvent): boolean =>
   event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
 
+/** Whether the link leads to another spot of the present page. */
+const isWithin = ({ pathname, search, hash }: HTMLAnchorElement): boolean =>
+  hash !== '' && pathname === location.pathname && search === location.search;
+
 function followLink(event: MouseEvent): void {
   const link = (event.target as Element | null)?.closest?.('a[href]');
   if (!(link instanceof HTMLAnchorElement) || event.defaultPrevented || !isPlainClick(event)) return;
   if (link.origin !== location.origin || link.target !== '') return;
-  if (isApart(link.pathname) || isApart(location.pathname)) return;
+  if (isApart(link.pathname) || isApart(location.pathname) || isWithin(link)) return;
   event.preventDefault();
   if (link.href !== location.href) navigate(link.pathname + link.search);
 }
 
 /** Plain links change the view without loading the page again. */
 export function startRouter(): void {
+  startOffsets();
   addEventListener('popstate', () => {
     path.value = location.pathname;
+    restoreOffset();
   });
   document.addEventListener('click', followLink);
 }

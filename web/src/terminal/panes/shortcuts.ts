@@ -71,5 +71,9 @@ export function paneAction(press: KeyPress, severalPanes: boolean): PaneAction |
   return SPLITS[code] ?? (severalPanes ? (AMONG_PANES[code] ?? null) : null);
 }
 
+/** Whether a key that is held down goes on with this action. */
+export const repeats = (action: TerminalAction): boolean =>
+  ['paste', 'larger', 'smaller', 'usual_size'].includes(action);
+
 export const isPaneAction = (action: TerminalAction): action is PaneAction =>
   /^(split|close|go)_/.test(action);

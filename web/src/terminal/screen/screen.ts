@@ -1,15 +1,14 @@
 import '@xterm/xterm/css/xterm.css';
 import { Terminal } from '@xterm/xterm';
 import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
-import { copyText } from '../../lib/browser/clipboard.ts';
 import type { InnerLink } from '../links.ts';
-import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 import { fitting } from './fit.ts';
 import { followCursor } from './follow-cursor.ts';
 import { FONTS, followFonts, fontLoaded } from './fonts.ts';
 import { guardParser } from './parser-guard.ts';
+import { handleKeys, type InputListener, latin1, sendInput } from './screen-input.ts';
 import type { Scrollback } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { MINIMUM_CONTRAST, themeFor } from './themes.ts';
@@ -17,10 +16,7 @@ import { touchScrolling } from './touch-scrolling.ts';
 import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
 import type { Zoom } from './zoom.ts';
 
-export type ScreenListener = {
-  input(bytes: Uint8Array): void;
-  /** What is sent for this input. */
-  modified(input: string): string;
+export type ScreenListener = InputListener & {
   size(size: Size): void;
   /** How a screen is shown that is larger than the window; null where there is nothing to choose. */
   zoom(zoom: Zoom | null): void;
@@ -32,10 +28,6 @@ export type ScreenListener = {
   copy(selection: string, text: string): void;
   /** Requests the scrollback, and holds back output meanwhile. */
   readonly scrolling: Omit<ScrollingDeps, 'type'>;
-  /** A key that means something to the page; copying is done already. */
-  action(action: TerminalAction): void;
-  /** Whether there are other panes to go to. */
-  severalPanes(): boolean;
 };
 
 export type Appearance = {
@@ -50,6 +42,7 @@ export type Screen = {
   readonly terminal: Terminal;
   readonly search: Search;
   readonly scrollback: Scrollback;
+  paste(text: string): void;
   size(): Size;
   setAppearance(appearance: Appearance): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
@@ -57,8 +50,6 @@ export type Screen = {
   chooseZoom(zoom: Zoom): void;
   dispose(): void;
 };
-
-const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
 const makeTerminal = ({ dark, fontPx }: Appearance): Terminal =>
   new Terminal({
@@ -74,24 +65,7 @@ const makeTerminal = ({ dark, fontPx }: Appearance): Terminal =>
     theme: themeFor(dark),
   });
 
-function handleKeys(terminal: Terminal, listener: ScreenListener): void {
-  terminal.attachCustomKeyEventHandler((event) => {
-    const state = { hasSelection: terminal.hasSelection(), severalPanes: listener.severalPanes() };
-    const action = actionOf(event, state);
-    if (action === null) return true;
-    if (event.type !== 'keydown') return false;
-    // why: the browser's own paste needs no permission, and works on plain http
-    if (action !== 'paste') event.preventDefault();
-    if (action === 'copy') void copyText(terminal.getSelection()).then(() => terminal.clearSelection());
-    listener.action(action);
-    return false;
-  });
-}
-
 function listen(terminal: Terminal, listener: ScreenListener): void {
-  const encoder = new TextEncoder();
-  terminal.onData((text) => listener.input(encoder.encode(listener.modified(text))));
-  terminal.onBinary((text) => listener.input(latin1(text)));
   terminal.onTitleChange((title) => listener.title(title));
   terminal.onResize((size) => listener.size(size));
 }
@@ -128,6 +102,7 @@ export async function openScreen(
   const setAppearance = await draw(terminal, host, fit.now);
   setAppearance(appearance);
   listen(terminal, listener);
+  const paste = sendInput(terminal, host, listener);
   const scrollback = scrolling(terminal, host, {
     ...listener.scrolling,
     type: (text) => listener.input(latin1(text)),
@@ -137,6 +112,7 @@ export async function openScreen(
   const search = searchIn(terminal, (found) => listener.found(found));
   const screen: Screen = {
     terminal,
+    paste,
     scrollback,
     search: {
       ...search,

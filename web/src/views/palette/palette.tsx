@@ -1,6 +1,7 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { plural } from '../../lib/format/format.ts';
+import { isBeside } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { type Command, commandsOf, deletedCommands } from './commands.ts';
 import { generalCommands, type PaletteHost } from './general-commands.ts';
@@ -103,7 +104,7 @@ function PaletteDialog({ dialog, onClose, children }: DialogProps) {
         onClose();
       }}
       onMouseDown={(event) => {
-        if (event.target === dialog.current) onClose();
+        if (isBeside(event, dialog.current)) onClose();
       }}
     >
       {children}

@@ -18,7 +18,7 @@ export async function uploadInto(
   files: readonly File[],
 ): Promise<void> {
   const paths = await uploadAll(containerId, files);
-  if (paths.length > 0) terminal.screen.terminal.paste(`${paths.map(shellWord).join(' ')} `);
+  if (paths.length > 0) terminal.screen.paste(`${paths.map(shellWord).join(' ')} `);
 }
 
 /** Lets the user choose files of this machine. */

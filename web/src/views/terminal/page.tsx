@@ -37,7 +37,7 @@ function useWorkspace(id: string, known: Known): Workspace {
 }
 
 const actionsOf = (workspace: Workspace) => (action: TerminalAction) => {
-  if (action === 'search') workspace.active.peek().searching.value = true;
+  if (action === 'search') workspace.active.peek().searches.value += 1;
   else if (action === 'leave') document.querySelector<HTMLElement>('.terminal-bar .back')?.focus();
   else if (isPaneAction(action)) workspace.act(action);
   else changeFont(action);

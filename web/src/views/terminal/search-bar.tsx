@@ -9,17 +9,28 @@ function resultOf(text: string, found: Found | null): string {
   return found.index < 0 ? `${found.count}+` : `${found.index + 1} of ${found.count}`;
 }
 
+type SearchBarProps = {
+  readonly terminal: TerminalController;
+  /** The field gets the focus whenever this changes. */
+  readonly searches: number;
+  readonly onClose: () => void;
+};
+
 /** Finds text in the output. Enter goes to older finds, Shift+Enter to newer ones, Escape closes. */
-export function SearchBar({ terminal, onClose }: { terminal: TerminalController; onClose: () => void }) {
+export function SearchBar({ terminal, searches, onClose }: SearchBarProps) {
   const [text, setText] = useState('');
   const [exact, setExact] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   // Before the next key arrives, which is text to find.
-  useLayoutEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => {
+    input.current?.focus();
+    input.current?.select();
+  }, [searches]);
   const find = (direction: Direction, what = text, caseSensitive = exact): void => {
     void terminal.screen.search.find(what, direction, caseSensitive);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
     if (event.key === 'Escape') onClose();
     else if (event.key === 'Enter') find(event.shiftKey ? 'newer' : 'older');
     else return;

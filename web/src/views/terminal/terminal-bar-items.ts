@@ -20,9 +20,9 @@ async function copySelection(terminal: TerminalController): Promise<void> {
 }
 
 /** For screens without a keyboard; with one, Ctrl+Shift+V needs no permission. */
-export async function paste({ screen: { terminal } }: TerminalController): Promise<void> {
+export async function paste({ screen }: TerminalController): Promise<void> {
   try {
-    terminal.paste(await navigator.clipboard.readText());
+    screen.paste(await navigator.clipboard.readText());
   } catch {
     toastWarning('This browser does not let the page read the clipboard', 'Paste with Ctrl+Shift+V instead.');
   }
@@ -95,7 +95,7 @@ export type TerminalPageActions = {
 export function paletteItems({ known, workspace, ...on }: TerminalPageActions): readonly MenuItem[] {
   const container = typeof known === 'object' ? known : null;
   const { active, mayDivide } = workspace;
-  const { id, terminal, searching } = active.value;
+  const { id, terminal, searches } = active.value;
   const now = terminal.value;
   if (container === null || now === null) return [];
   const record = recordItem({
@@ -105,7 +105,7 @@ export function paletteItems({ known, workspace, ...on }: TerminalPageActions): 
     isOwnContainer: mayDivide.value,
   });
   const search = (): void => {
-    searching.value = true;
+    searches.value += 1;
   };
   return [
     ...paneItems(workspace),

@@ -127,7 +127,7 @@ function PaneActions({ container, workspace, onShare }: PaneActionsProps) {
         label="Search"
         keys="Ctrl Shift F"
         onClick={() => {
-          active.searching.value = !active.searching.peek();
+          active.searches.value = active.searches.peek() === 0 ? 1 : 0;
         }}
         disabled={!terminal?.everOpen.value}
       />

@@ -51,7 +51,7 @@ export function AllContainers() {
     // why: a typed filter changes the query later, when the reader may already be at another page
     if (location.pathname !== PATH) return;
     const search = next.owner === '' ? '' : `?owner=${encodeURIComponent(next.owner)}`;
-    history.replaceState(null, '', `${PATH}${search}`);
+    history.replaceState(history.state, '', `${PATH}${search}`);
   };
   const { value, failure } = list;
   const onAct = (act: AdminContainerAct, container: Container): void => {

@@ -21,7 +21,7 @@ type FilterProps = {
 export function ListFilter({ query, input, hidden }: FilterProps) {
   const [text, setText] = useFilterText(query.q, (q) => changeQuery({ q }));
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape') return;
+    if (event.key !== 'Escape' || event.isComposing) return;
     setText('');
     input.current?.blur();
   };

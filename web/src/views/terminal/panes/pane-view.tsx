@@ -118,12 +118,13 @@ function useEnding(terminal: TerminalController | null, onEnded: () => void): vo
 }
 
 function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalController }) {
-  const searching = pane.searching.value;
+  const searches = pane.searches.value;
+  const searching = searches > 0;
   useEffect(() => {
     if (searching) void terminal.screen.scrollback.searching();
   }, [terminal, searching]);
   const closeSearch = (): void => {
-    pane.searching.value = false;
+    pane.searches.value = 0;
     terminal.screen.search.clear();
     terminal.screen.terminal.focus();
   };
@@ -137,7 +138,7 @@ function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalControll
       {terminal.link.value && <div class="link-hint">{terminal.link.value}</div>}
       <PlainShell terminal={terminal} />
       <CopyOffer terminal={terminal} />
-      {searching && <SearchBar terminal={terminal} onClose={closeSearch} />}
+      {searching && <SearchBar terminal={terminal} searches={searches} onClose={closeSearch} />}
     </>
   );
 }

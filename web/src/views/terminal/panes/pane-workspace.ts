@@ -33,7 +33,8 @@ export type Pane = {
   readonly id: string;
   /** null until its screen is there and fits. */
   readonly terminal: Signal<TerminalController | null>;
-  readonly searching: Signal<boolean>;
+  /** How often the search has been requested since it opened; 0 while it is closed. */
+  readonly searches: Signal<number>;
   /** Whether a split opened it on this page. */
   readonly isOpened: boolean;
 };
@@ -97,7 +98,7 @@ export class Workspace {
   }
 
   pane(id: string, isOpened = false): Pane {
-    const pane = this.#known.get(id) ?? { id, terminal: signal(null), searching: signal(false), isOpened };
+    const pane = this.#known.get(id) ?? { id, terminal: signal(null), searches: signal(0), isOpened };
     this.#known.set(id, pane);
     return pane;
   }

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { isHeld, keyActed } from '../../../terminal/panes/held-key.ts';
 import { paneAction } from '../../../terminal/panes/shortcuts.ts';
 import type { Workspace } from './pane-workspace.ts';
 
@@ -10,9 +11,14 @@ export function usePaneKeys(workspace: Workspace): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || isElsewhere(event.target)) return;
+      if (isHeld(event)) {
+        event.preventDefault();
+        return;
+      }
       const action = paneAction(event, workspace.panes.peek().length > 1);
       if (action === null) return;
       event.preventDefault();
+      keyActed(event);
       workspace.act(action);
     };
     addEventListener('keydown', onKey);
