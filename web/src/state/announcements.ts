@@ -53,7 +53,7 @@ export function followAnnouncements(): () => void {
     changingMs: EVERY_MS,
     concerns: () => false,
   });
-  const stop = onServiceChange('announcement_changed', () => void polling.now());
+  const stop = onServiceChange('announcement_changed', polling.soon);
   return () => {
     stop();
     polling.stop();

@@ -4,6 +4,8 @@ import { hasStatus } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
 import { isSettled } from '../lib/outcome.ts';
 import { type ChangedContainer, watch } from './events.ts';
+import { PartialList, type View } from './list/partial-list.ts';
+import { rulesOf } from './list/rules.ts';
 import type { Polling } from './poll.ts';
 
 export type ListQuery = api.ContainerQuery;
@@ -11,26 +13,21 @@ export type ListQuery = api.ContainerQuery;
 export const OWN: ListQuery = { shared: 'false', q: '', status: '', sort: 'name' };
 export const SHARED: ListQuery = { ...OWN, shared: 'true' };
 
-/** What of it is loaded, from its start. */
-type Loaded = {
-  readonly query: ListQuery;
-  readonly items: readonly Container[];
-  /** Where the rest begins; null at the end. */
-  readonly next: string | null;
-  readonly total: number;
-};
-
-const loaded = signal<Loaded | null>(null);
+const list = new PartialList<Container, ListQuery>({ readPage: api.pageOfContainers, rulesOf });
 const wanted = signal<ListQuery>(OWN);
 
 /** What the list is to answer, which may still be loading. */
 export const wantedQuery = computed(() => wanted.value);
 /** null while what is loaded is another list. */
-const shown = computed(() => (loaded.value?.query.shared === wanted.value.shared ? loaded.value : null));
+const shown = computed(() =>
+  list.loaded.value?.query.shared === wanted.value.shared ? list.loaded.value : null,
+);
 /** The loaded start of the list; null until it has come. */
 export const containers = computed(() => shown.value?.items ?? null);
 /** The number of containers that the query finds. */
 export const totalFound = computed(() => shown.value?.total ?? 0);
+/** Where the rest of the list begins; null at its end. */
+export const nextCursor = computed(() => shown.value?.next ?? null);
 /** What the list on screen answers. */
 export const shownQuery = computed(() => shown.value?.query ?? wanted.value);
 /** Why the list on screen may be old; null when it is not. */
@@ -38,92 +35,103 @@ export const listFailure = signal<unknown>(null);
 
 const EVERY_MS = 4_000;
 const WHILE_CHANGING_MS = 1_000;
-/** A longer list is not read again as a whole for one change. */
-const READ_WHOLE = 400;
+/** More changed rows than these cost more than their page. */
+const ROWS_AT_ONCE = 2;
+const UNSETTLED_AT_ONCE = 10;
+/** At least so often, the rows on screen are read again, whatever the events say. */
+const VIEW_EVERY_MS = 60_000;
 
-const isChanging = (): boolean =>
-  containers.value?.some(
-    ({ status, role_setup }) => !isSettled(status) || role_setup.status === 'installing',
-  ) ?? false;
+/** It may change without an event: the end of a share has none. */
+const isUnsettled = ({ status, role_setup, collaboration }: Container): boolean =>
+  !isSettled(status) || role_setup.status === 'installing' || collaboration !== undefined;
 
-/** The end of a share has no event. */
-const isAnyShared = (): boolean =>
-  containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
+let view: View = [0, 0];
+let viewReadMs = 0;
+let unsettledReadMs = 0;
+let isViewDue = true;
+const changed = new Set<string>();
 
-/** In an order by use, a container may have moved to a later page between two readings. */
-const eachOnce = (items: readonly Container[]): readonly Container[] => [
-  ...new Map(items.map((one) => [one.db_id, one])).values(),
-];
+function viewIsOld(): void {
+  list.markStale();
+  isViewDue = true;
+}
 
-/** Reads from the start, at least as much as is loaded. */
-async function readFromStart(query: ListQuery): Promise<Loaded> {
-  const least = loaded.value?.query === query ? loaded.value.items.length : 0;
-  let page = await api.pageOfContainers(query, null);
-  const items = [...page.items];
-  while (page.next !== null && items.length < least) {
-    page = await api.pageOfContainers(query, page.next);
-    items.push(...page.items);
+async function seen(dbId: string): Promise<Container | null> {
+  try {
+    return await api.getContainer(dbId);
+  } catch (failure) {
+    if (hasStatus(failure, 404)) return null;
+    throw failure;
   }
-  return { query, items: eachOnce(items), next: page.next, total: page.total };
+}
+
+const renew = (dbId: string): Promise<void> => list.renew(dbId, () => seen(dbId));
+
+/** Reads rows that may change without an event and are not on the page on screen. */
+async function renewUnsettled(): Promise<void> {
+  if (performance.now() - unsettledReadMs < EVERY_MS) return;
+  unsettledReadMs = performance.now();
+  const rows = (containers.value ?? []).filter(isUnsettled);
+  await Promise.all(list.oldest(rows, UNSETTLED_AT_ONCE).map(renew));
+}
+
+/** Reads the changed rows of a long list. False when their pages, or what is on screen, must be read as well. */
+async function renewChanged(): Promise<boolean> {
+  const ids = [...changed];
+  changed.clear();
+  if (ids.length > ROWS_AT_ONCE) {
+    list.markStale();
+    return false;
+  }
+  await Promise.all(ids.map(renew));
+  return ids.length > 0 && !isViewDue && performance.now() - viewReadMs < VIEW_EVERY_MS;
+}
+
+async function readWanted(): Promise<void> {
+  const query = wanted.value;
+  const isLong = list.isLong(query);
+  if (!isLong) changed.clear();
+  else if (await renewChanged()) return;
+  isViewDue = false;
+  viewReadMs = performance.now();
+  await list.refresh(query, view, () => query === wanted.value);
+  if (query !== wanted.value) return await readWanted();
+  if (isLong) await renewUnsettled();
 }
 
 async function readList(): Promise<void> {
-  const query = wanted.value;
   try {
-    const now = await readFromStart(query);
-    if (query !== wanted.value) return await readList();
-    if (JSON.stringify(now) !== JSON.stringify(loaded.value)) loaded.value = now;
+    await readWanted();
     listFailure.value = null;
   } catch (failure) {
-    const isLoaded = loaded.value?.query === query;
+    viewIsOld();
+    const isLoaded = list.loaded.value?.query === wanted.value;
     // why: the sign-in page says that the session ended, and a banner that the service is out of reach
     if (hasStatus(failure, 401) || (hasStatus(failure, 0) && isLoaded)) return;
     listFailure.value = failure;
   }
 }
 
-let loading: Promise<void> | null = null;
-
-async function readMore(): Promise<void> {
-  const before = loaded.value;
-  if (before === null || before.next === null) return;
-  try {
-    const { items, next, total } = await api.pageOfContainers(before.query, before.next);
-    // why: another reading was faster, and has what this one continues
-    if (loaded.value === before)
-      loaded.value = { ...before, items: eachOnce([...before.items, ...items]), next, total };
-  } catch (failure) {
-    listFailure.value = failure;
-  }
-}
-
 /** Loads the next part of the list, if there is one. */
-export function loadMore(): Promise<void> {
-  loading ??= readMore().finally(() => {
-    loading = null;
+export const loadMore = (): Promise<void> =>
+  list.readMore().catch((failure) => {
+    listFailure.value = failure;
   });
-  return loading;
-}
-
-/** Renews one container of a long list. False where only a new reading shows the change. */
-async function renew(dbId: string): Promise<boolean> {
-  const before = loaded.value;
-  if (!before?.items.some(({ db_id }) => db_id === dbId)) return false;
-  const now = await api.getContainer(dbId).catch(() => null);
-  if (now === null || loaded.value === null) return false;
-  const items = loaded.value.items.map((one) => (one.db_id === dbId ? now : one));
-  loaded.value = { ...loaded.value, items };
-  return true;
-}
 
 let polling: Polling | null = null;
 
-function onChanged({ dbId }: ChangedContainer): boolean {
-  if ((loaded.value?.items.length ?? 0) <= READ_WHOLE) return true;
-  void renew(dbId).then((isDone) => {
-    if (!isDone) void polling?.now();
-  });
-  return false;
+/** Names the first and the last row on screen: their pages are kept fresh. */
+export function lookAt(first: number, last: number): void {
+  view = [first, last];
+  if (!list.isLong(wanted.value) || !view.some((index) => list.isStaleAt(index))) return;
+  isViewDue = true;
+  polling?.soon();
+}
+
+function noteChange(event: ChangedContainer | null): void {
+  if (event !== null) changed.add(event.dbId);
+  // why: only a page says how many there are now
+  if (event === null || !list.has(event.dbId)) viewIsOld();
 }
 
 /** Shows the containers that the query finds. The old ones stay until the new ones have come. */
@@ -140,10 +148,10 @@ export const changeQuery = (change: Partial<ListQuery>): void =>
 export function followContainers(): () => void {
   const mine = watch({
     refresh: readList,
-    isSettled: () => !isChanging() && !isAnyShared(),
+    isSettled: () => !containers.value?.some(isUnsettled),
     settledMs: EVERY_MS,
     changingMs: WHILE_CHANGING_MS,
-    concerns: onChanged,
+    noteChange,
   });
   polling = mine;
   return () => {
@@ -152,12 +160,16 @@ export function followContainers(): () => void {
   };
 }
 
-export const refreshContainers = async (): Promise<void> =>
-  polling === null ? await readList() : await polling.now();
+/** Reads the list again; of a long one the rows on screen, and that container. */
+export async function refreshContainers(dbId?: string): Promise<void> {
+  if (dbId === undefined) viewIsOld();
+  else changed.add(dbId);
+  await (polling === null ? readList() : polling.now());
+}
 
 /** Forgets the list of the user who was signed in. */
 export function forgetList(): void {
-  loaded.value = null;
+  list.forget();
   wanted.value = OWN;
   listFailure.value = null;
 }

@@ -127,7 +127,7 @@ async function whileShown<T>(
   try {
     return await work();
   } finally {
-    await refreshContainers();
+    await refreshContainers(db_id);
     const { [db_id]: _, ...rest } = changes.value;
     changes.value = rest;
   }

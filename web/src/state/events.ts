@@ -16,13 +16,17 @@ const LIVE_SETTLED_MS = 60_000;
 const LIVE_CHANGING_MS = 4_000;
 
 /** A change of a container; null: anything may have changed. */
-export type ChangedContainer = { readonly id: string; readonly dbId: string };
+export type ChangedContainer = {
+  readonly type: ContainerEvent['type'];
+  readonly id: string;
+  readonly dbId: string;
+};
 type ChangeEvent = ChangedContainer | null;
 
 const changeOf = (event: Exclude<Event, ServiceEvent> | Resync): ChangeEvent =>
   event.type === 'resync' || event.type === 'account_updated'
     ? null
-    : { id: String(event.data.id), dbId: event.data.db_id };
+    : { type: event.type, id: String(event.data.id), dbId: event.data.db_id };
 
 type ServiceChange = ServiceEvent['type'];
 
@@ -108,21 +112,25 @@ export type Watched = {
   readonly settledMs: number;
   readonly changingMs: number;
   readonly concerns?: (event: ChangedContainer) => boolean;
+  /** Called for each change; null: anything may have changed. */
+  readonly noteChange?: (event: ChangeEvent) => void;
 };
 
-/** Polls when an event announces a change, and at an interval only while no events come. */
-export function watch({ refresh, isSettled, settledMs, changingMs, concerns }: Watched): Polling {
+/** Polls soon after an event announces a change, and at an interval only while no events come. */
+export function watch(watched: Watched): Polling {
+  const { refresh, isSettled, settledMs, changingMs, concerns, noteChange } = watched;
   const everyMs = (): number => {
     if (isLive) return isSettled() ? LIVE_SETTLED_MS : LIVE_CHANGING_MS;
     return isSettled() ? settledMs : changingMs;
   };
   const polling = poll(refresh, everyMs);
   const onChange = (event: ChangeEvent): void => {
-    if (event === null || concerns?.(event) !== false) void polling.now();
+    noteChange?.(event);
+    if (event === null || concerns?.(event) !== false) polling.soon();
   };
   watchers.add(onChange);
   return {
-    now: polling.now,
+    ...polling,
     stop() {
       watchers.delete(onChange);
       polling.stop();

@@ -9,5 +9,5 @@ const KEEP_SECONDS = 3_600;
 export async function keep({ db_id, name }: Container): Promise<void> {
   const work = keepContainer(db_id, KEEP_SECONDS);
   await toastOutcome(work, `${name} is kept for 1 h`, `${name} could not be kept`);
-  await refreshContainers();
+  await refreshContainers(db_id);
 }

@@ -53,6 +53,10 @@ const DELETED = '/api/containers?deleted=true';
 /** Those that can still be restored, newest deletion first. */
 export const listDeleted = () => getList<Container>(DELETED, 'containers');
 
+/** The number of those. */
+export const countDeleted = async (): Promise<number> =>
+  (await get<ContainerPage>(`${DELETED}&limit=1`)).total;
+
 /** How many days a deleted container is kept, at least; null for guests. */
 export const keptDays = async (): Promise<number | null> =>
   (await get<{ readonly kept_days: number | null }>(`${DELETED}&limit=1`)).kept_days;

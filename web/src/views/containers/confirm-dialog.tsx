@@ -30,7 +30,13 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
   if (what === 'snapshot') return <SnapshotDialog container={container} onClose={onClose} />;
   if (what === 'fork') return <ForkDialog container={container} onClose={onClose} />;
   if (what === 'tools')
-    return <ToolsDialog container={latest(container)} onChanged={refreshContainers} onClose={onClose} />;
+    return (
+      <ToolsDialog
+        container={latest(container)}
+        onChanged={() => refreshContainers(container.db_id)}
+        onClose={onClose}
+      />
+    );
   if (what === 'space')
     return (
       <SpaceDialog

@@ -20,7 +20,7 @@ import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
-import { useDeleted } from './deleted/use-deleted.ts';
+import { useDeletedCount } from './deleted/use-deleted.ts';
 import { EndNote } from './end-note.tsx';
 import { GuestNote } from './guest-note.tsx';
 import { ContainerList, ListSkeleton } from './list/container-list.tsx';
@@ -66,7 +66,7 @@ export function ContainersPage() {
   const query = shownQuery.value;
   const viewer = session.value;
   const isGuest = viewer.kind === 'signed_in' && viewer.user.email === null;
-  const deletedCount = useDeleted().value?.length ?? 0;
+  const deletedCount = useDeletedCount();
   const isEmpty = totalFound.value === 0 && !isLimited(query);
   return (
     <div class="page">

@@ -60,7 +60,7 @@ export function useCreating(onClose: () => void) {
     else if (closed.current) toastOk(`${made.name} is running`);
     else navigate(`/containers/${made.db_id}`);
     onClose();
-    void refreshContainers();
+    void refreshContainers(made.db_id);
   };
 
   const form = useSubmit(async () => {

@@ -6,22 +6,30 @@ import { ContainerRow, type ContainerRowProps } from './container-row.tsx';
 
 type ListProps = {
   readonly list: AdminContainerPage;
+  /** Whether the list may be old: no more of it is loaded meanwhile. */
+  readonly isFailed: boolean;
   readonly onMore: () => void;
+  /** Called with the first and the last row on screen. */
+  readonly onView: (first: number, last: number) => void;
   readonly onAct: ContainerRowProps['onAct'];
 };
 
 /** The found containers, of which only those near the window are drawn. */
-export function AllContainersList({ list: { items, total }, onMore, onAct }: ListProps) {
+export function AllContainersList({ list: shown, isFailed, onMore, onView, onAct }: ListProps) {
+  const { items, next } = shown;
+  const total = next === null ? items.length : Math.max(shown.total, items.length);
   const list = useRef<HTMLUListElement>(null);
   const { indexes, measure, abovePx, belowPx } = useWindowRows({
-    count: Math.max(total, items.length),
-    keyOf: (index) => items[index]?.db_id ?? `${index}`,
+    count: total,
+    items,
     list,
   });
-  const isBeyond = (indexes.at(-1) ?? 0) >= items.length;
+  const [first, last] = [indexes[0] ?? 0, indexes.at(-1) ?? 0];
+  const isBeyond = last >= items.length && !isFailed;
   useEffect(() => {
     if (isBeyond) onMore();
-  }, [isBeyond, items]);
+  }, [isBeyond, items, next]);
+  useEffect(() => onView(first, last), [first, last]);
   return (
     <ul
       class={rowsClass()}

@@ -67,7 +67,13 @@ export function AllContainers() {
       {value !== null && value.total > 0 && (
         <div class="list of-all">
           <SortHead columns={COLUMNS} sort={query.sort} onSort={(sort) => change({ sort })} />
-          <AllContainersList list={value} onMore={() => void list.more()} onAct={onAct} />
+          <AllContainersList
+            list={value}
+            isFailed={failure !== null}
+            onMore={() => void list.more()}
+            onView={list.lookAt}
+            onAct={onAct}
+          />
         </div>
       )}
       {asked && (

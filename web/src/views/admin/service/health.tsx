@@ -29,7 +29,7 @@ export function HealthPage() {
   useEffect(() => {
     const polling = poll(health.reload, () => EVERY_MS);
     const stop = onServiceChange('health_changed', () => {
-      void polling.now();
+      polling.soon();
       void history.reload();
     });
     return () => {

@@ -2,7 +2,15 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Container } from '../../../api/types.ts';
 import { compactRows } from '../../../lib/browser/preferences.ts';
-import { containers, loadMore, shownQuery, totalFound } from '../../../state/container-list.ts';
+import {
+  containers,
+  listFailure,
+  loadMore,
+  lookAt,
+  nextCursor,
+  shownQuery,
+  totalFound,
+} from '../../../state/container-list.ts';
 import { followFigures } from '../../../state/figures.ts';
 import { AgentRow, isAgent } from '../agents/agent-row.tsx';
 import { type ContainerAction, Row } from './row.tsx';
@@ -18,16 +26,19 @@ export const rowsClass = (): string => (compactRows.value ? 'rows compact' : 'ro
 export function ContainerList({ onAction }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
   const loaded = containers.value ?? [];
-  const total = Math.max(totalFound.value, loaded.length);
+  const next = nextCursor.value;
+  const total = next === null ? loaded.length : Math.max(totalFound.value, loaded.length);
   const { indexes, measure, abovePx, belowPx } = useWindowRows({
     count: total,
-    keyOf: (index) => loaded[index]?.db_id ?? `${index}`,
+    items: loaded,
     list,
   });
-  const isBeyond = (indexes.at(-1) ?? 0) >= loaded.length;
+  const [first, last] = [indexes[0] ?? 0, indexes.at(-1) ?? 0];
+  const isBeyond = last >= loaded.length && listFailure.value === null;
   useEffect(() => {
     if (isBeyond) void loadMore();
-  }, [isBeyond, loaded]);
+  }, [isBeyond, loaded, next]);
+  useEffect(() => lookAt(first, last), [first, last]);
   const arrived = useArrivals({ items: loaded, query: shownQuery.value, total });
   const onAnimationEnd = ({ animationName, target }: AnimationEvent): void => {
     const row = animationName === 'arrive' ? (target as Element).closest('li') : null;

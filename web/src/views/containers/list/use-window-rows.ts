@@ -6,13 +6,14 @@ import {
   windowScroll,
 } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { useCallback, useLayoutEffect, useReducer, useState } from 'preact/hooks';
 import { compactRows } from '../../../lib/browser/preferences.ts';
 import { useKeptRow } from './use-kept-row.ts';
 
 type RowsProps = {
   readonly count: number;
-  readonly keyOf: (index: number) => string;
+  /** What of them is loaded, from the start. */
+  readonly items: readonly { readonly db_id: string }[];
   /** The list; it begins anywhere on the page. */
   readonly list: RefObject<HTMLElement | null>;
 };
@@ -29,12 +30,16 @@ function estimatePx(list: HTMLElement | null): number {
 }
 
 /** The rows of a long list that are near the window; the page itself scrolls. */
-export function useWindowRows({ count, keyOf, list }: RowsProps) {
+export function useWindowRows({ count, items, list }: RowsProps) {
   const [, redraw] = useReducer((turn: number) => turn + 1, 0);
+  // why: to read the width for each row makes the browser lay out the page as often
+  const rowPx = estimatePx(list.current);
+  // why: with another function, the rows' positions are all computed again
+  const keyOf = useCallback((index: number) => items[index]?.db_id ?? `${index}`, [items, rowPx]);
   const options: VirtualizerOptions<Window, HTMLElement> = {
     count,
     getItemKey: keyOf,
-    estimateSize: () => estimatePx(list.current),
+    estimateSize: () => rowPx,
     overscan: OVERSCAN,
     scrollMargin: list.current?.offsetTop ?? 0,
     getScrollElement: () => window,
@@ -49,11 +54,11 @@ export function useWindowRows({ count, keyOf, list }: RowsProps) {
   rows.setOptions(options);
   useLayoutEffect(() => rows._didMount(), []);
   useLayoutEffect(() => rows._willUpdate());
-  const items = rows.getVirtualItems();
-  const start = (items[0]?.start ?? 0) - (rows.options.scrollMargin ?? 0);
-  const end = (items.at(-1)?.end ?? 0) - (rows.options.scrollMargin ?? 0);
+  const shown = rows.getVirtualItems();
+  const start = (shown[0]?.start ?? 0) - (rows.options.scrollMargin ?? 0);
+  const end = (shown.at(-1)?.end ?? 0) - (rows.options.scrollMargin ?? 0);
   return {
-    indexes: items.map(({ index }) => index),
+    indexes: shown.map(({ index }) => index),
     measure: rows.measureElement,
     abovePx: Math.max(0, start),
     belowPx: Math.max(0, rows.getTotalSize() - end),

@@ -1,0 +1,212 @@
+import { signal } from '@preact/signals';
+import {
+  EMPTY,
+  goneFrom,
+  joined,
+  type Listed,
+  type ListPage,
+  type Part,
+  placed,
+  type Rules,
+  replaced,
+  without,
+} from './part.ts';
+
+type Source<T, Q> = {
+  readonly readPage: (query: Q, cursor: string | null) => Promise<ListPage<T>>;
+  readonly rulesOf: (query: Q) => Rules<T>;
+};
+
+export type Loaded<T, Q> = Part<T> & { readonly query: Q };
+
+/** What an answer says of a row; null: there is no such row. `asked` numbers the question. */
+type Known<T> = { readonly row: T | null; readonly asked: number };
+
+type More = { readonly of: unknown; readonly cursor: string; readonly done: Promise<void> };
+
+/** The index of the first and of the last row on screen. */
+export type View = readonly [number, number];
+
+/** A longer list, of more than one page, is read again only in part. */
+const READ_WHOLE = 200;
+/** At most so often, a long list is read as a whole, which takes a request for each page. */
+const WHOLE_EVERY_MS = 60_000;
+
+/**
+ * The start of a list, which grows by pages and is read again in parts. Answers come in any order: of each row, the one
+ * that was asked for last counts.
+ */
+export class PartialList<T extends Listed, Q> {
+  readonly loaded = signal<Loaded<T, Q> | null>(null);
+  readonly #source: Source<T, Q>;
+  readonly #known = new Map<string, Known<T>>();
+  #asked = 0;
+  #staleBefore = 0;
+  #wholeAtMs = 0;
+  #more: More | null = null;
+
+  constructor(source: Source<T, Q>) {
+    this.#source = source;
+  }
+
+  /** Whether it is too long to be read again as a whole for each change. */
+  isLong = (query: Q): boolean => this.#sizeOf(query) > READ_WHOLE;
+
+  /** Reads it again: of a long list, the pages with the first and the last row on screen. */
+  async refresh(query: Q, view: View, isWanted: () => boolean): Promise<void> {
+    if (!this.isLong(query)) return await this.readWhole(query, isWanted);
+    if (!view.some((index) => this.isStaleAt(index))) this.markStale();
+    for (const index of view) if (this.isStaleAt(index)) await this.readAround(index);
+    if (this.#lacksRows() && performance.now() - this.#wholeAtMs > WHOLE_EVERY_MS)
+      await this.readWhole(query, isWanted);
+  }
+
+  /** Reads from the start, at least as much as is loaded. Shows it only if it is still wanted then. */
+  async readWhole(query: Q, isWanted: () => boolean): Promise<void> {
+    this.#wholeAtMs = performance.now();
+    const since = this.#asked;
+    let part: Part<T> = EMPTY;
+    do {
+      part = await this.#withPage(part, query, part.next);
+    } while (part.next !== null && part.items.length < this.#sizeOf(query));
+    if (isWanted()) this.#show(query, this.#withNewer(part, since, query));
+  }
+
+  /** Reads the next page, if there is one. What another reading has changed at the end since then stays. */
+  readMore(): Promise<void> {
+    const before = this.loaded.value;
+    if (before === null || before.next === null) return Promise.resolve();
+    const { query, next: cursor } = before;
+    if (this.#more?.of === query && this.#more.cursor === cursor) return this.#more.done;
+    const done = this.#append(query, cursor).finally(() => {
+      if (this.#more?.done === done) this.#more = null;
+    });
+    this.#more = { of: query, cursor, done };
+    return done;
+  }
+
+  async #append(query: Q, cursor: string): Promise<void> {
+    const since = this.#asked;
+    const page = await this.#withPage(EMPTY, query, cursor);
+    const now = this.loaded.value;
+    if (now?.query !== query || now.next !== cursor) return;
+    const asked = page.pages[0]?.asked ?? since;
+    const part = { ...joined(now, page, { cursor, asked }), end: page.end ?? now.end };
+    this.#show(query, this.#withNewer(part, since, query));
+  }
+
+  /** Reads the page again that has the row at that index. */
+  async readAround(index: number): Promise<void> {
+    const before = this.loaded.value;
+    const start = before?.pages.findLast(({ at }) => at <= index) ?? before?.pages[0];
+    if (before === null || start === undefined) return;
+    const since = this.#asked;
+    const page = await this.#withPage(EMPTY, before.query, start.cursor);
+    const now = this.loaded.value;
+    if (now?.query !== before.query) return;
+    const asked = page.pages[0]?.asked ?? since;
+    const pages = now.pages.map((one) => (one.cursor === start.cursor ? { ...one, asked } : one));
+    const isGrown = now.next === null && start.cursor === now.pages.at(-1)?.cursor;
+    const part = { ...now, pages, ...(isGrown && { next: page.next, end: page.end }) };
+    const renewed = { ...this.#renewed(part, page, start.cursor), total: page.total };
+    this.#show(now.query, this.#withNewer(renewed, since, now.query));
+  }
+
+  /** Reads one row again; it goes to where it belongs now. */
+  async renew(dbId: string, read: () => Promise<T | null>): Promise<void> {
+    this.#asked += 1;
+    const asked = this.#asked;
+    const row = await read();
+    const now = this.loaded.value;
+    if (!this.#learn(dbId, row, asked) || now === null) return;
+    const part = row === null ? without(now, dbId) : placed(now, row, this.#source.rulesOf(now.query));
+    this.#show(now.query, part);
+  }
+
+  has = (dbId: string): boolean => this.loaded.value?.items.some(({ db_id }) => db_id === dbId) ?? false;
+
+  /** Of the rows, those that were read longest ago. */
+  oldest = (rows: readonly T[], count: number): readonly string[] =>
+    rows
+      .map(({ db_id }) => ({ db_id, asked: this.#known.get(db_id)?.asked ?? 0 }))
+      .sort((one, other) => one.asked - other.asked)
+      .slice(0, count)
+      .map(({ db_id }) => db_id);
+
+  /** From now on, each loaded page may be old until it is read again. */
+  markStale(): void {
+    this.#asked += 1;
+    this.#staleBefore = this.#asked;
+  }
+
+  isStaleAt(index: number): boolean {
+    const page = this.loaded.value?.pages.findLast(({ at }) => at <= index);
+    return page !== undefined && page.asked < this.#staleBefore;
+  }
+
+  forget(): void {
+    this.#known.clear();
+    this.loaded.value = null;
+  }
+
+  /** Whether rows are missing although the end is loaded. */
+  #lacksRows(): boolean {
+    const now = this.loaded.value;
+    return now !== null && now.next === null && now.items.length < now.total;
+  }
+
+  #sizeOf = (query: Q): number => (this.loaded.value?.query === query ? this.loaded.value.items.length : 0);
+
+  async #withPage(part: Part<T>, query: Q, cursor: string | null): Promise<Part<T>> {
+    this.#asked += 1;
+    const asked = this.#asked;
+    const page = await this.#source.readPage(query, cursor);
+    const isOrdered = this.#source.rulesOf(query).compare !== null;
+    const items = page.items.flatMap((row) => {
+      const isNewest = this.#learn(row.db_id, row, asked);
+      const newest = this.#known.get(row.db_id)?.row ?? null;
+      // why: what is newer may belong elsewhere
+      return newest === null || (!isNewest && isOrdered) ? [] : [newest];
+    });
+    const end = page.items.at(-1) ?? part.end;
+    return { ...joined(part, { ...page, items }, { cursor, asked }), end };
+  }
+
+  /** False where a newer answer is known. */
+  #learn(dbId: string, row: T | null, asked: number): boolean {
+    const before = this.#known.get(dbId);
+    if (before !== undefined && before.asked > asked) return false;
+    const isSame = before !== undefined && JSON.stringify(before.row) === JSON.stringify(row);
+    this.#known.set(dbId, { row: isSame ? before.row : row, asked });
+    return true;
+  }
+
+  /** With the rows of which something newer is known than the part says. */
+  #withNewer(part: Part<T>, since: number, query: Q): Part<T> {
+    const rules = this.#source.rulesOf(query);
+    const present = new Set(part.items.map(({ db_id }) => db_id));
+    let now = part;
+    for (const [dbId, { row, asked }] of this.#known)
+      if (row !== null && asked > since && !present.has(dbId)) now = placed(now, row, rules);
+    return now;
+  }
+
+  /** With the rows of a page that was read again. */
+  #renewed(part: Part<T>, page: Part<T>, cursor: string | null): Part<T> {
+    const rules = this.#source.rulesOf((part as Loaded<T, Q>).query);
+    const gone = goneFrom(part, page, cursor === null, rules.compare);
+    const asked = page.pages[0]?.asked ?? 0;
+    const old = gone.filter(({ db_id }) => (this.#known.get(db_id)?.asked ?? 0) < asked);
+    // why: what left this page may have come to another
+    if (old.length > 0) this.markStale();
+    return old.reduce((now, { db_id }) => without(now, db_id), replaced(part, page.items, rules));
+  }
+
+  #show(query: Q, part: Part<T>): void {
+    const before = this.loaded.value?.items ?? [];
+    const isSame =
+      before.length === part.items.length && before.every((row, index) => row === part.items[index]);
+    // why: the same object draws nothing again
+    this.loaded.value = { ...part, query, items: isSame ? before : part.items };
+  }
+}
