@@ -17,6 +17,7 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   const code = invited.stdout.trim().split('#code=')[1];
   const accept = (name: string) => from(service)('/api/auth/invitations/accept', { code, ...person(name) });
   t.equal((await accept('ada')).statusCode, 201);
+  t.notMatch((await admin('invitations', 'ls', '--open')).stdout, /ada@example/);
   const unwanted = await admin('invite', '--username', 'eve');
   t.match(await admin('invitations', 'rm', 'eve'), { code: 0, stderr: /withdrawn/ });
   t.match(await admin('invitations', 'rm', 'eve'), { code: 1, stderr: /no invitation "eve"/ });
@@ -36,7 +37,7 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   t.equal((await logIn(service, 'ada')).statusCode, 200);
   const link = await admin('users', 'reset-password', 'ada');
   t.match(link, { code: 0, stdout: /\/reset#code=/ });
-  t.match((await admin('reset-links', 'ls')).stdout, /ada +password +open/);
+  t.match((await admin('reset-links', 'ls', '--open')).stdout, /ada +password +open/);
   t.match(await admin('reset-links', 'rm', 'ada'), { code: 0 });
   t.match(await admin('users', 'reset-second-factor', 'ada'), { code: 1, stderr: /no second factor/ });
   t.match(await admin('users', 'set', 'ada', '--role', 'admin'), { code: 0, stderr: 'ada is changed.\n' });

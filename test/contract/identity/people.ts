@@ -163,6 +163,11 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     t.equal(await accountLinks.withdraw(open.link.id, ['invitation']), true, 'again');
     t.equal(await accountLinks.findOpen(open.codeHash), null, 'withdrawn');
     t.equal(await accountLinks.countOpen(), before - 1);
+    const usable = await aLink();
+    const listed = await accountLinks.page(['invitation'], { after: null, limit: 200, onlyOpen: true });
+    const ids = listed.items.map(({ link: { id } }) => id);
+    t.equal(ids[0], usable.link.id);
+    for (const ended of [late, open]) t.notOk(ids.includes(ended.link.id));
     t.equal(await accountLinks.withdraw(NOBODY, ['invitation']), false);
   });
 

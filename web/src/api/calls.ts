@@ -39,6 +39,17 @@ export async function getPage<T>(path: string, key: string, query: Query): Promi
   return { items: answer[key] as readonly T[], next: answer['next_cursor'] as string | null };
 }
 
+/** All items of a list that comes in pages. */
+export async function wholeList<T>(read: (cursor: string | null) => Promise<Page<T>>): Promise<readonly T[]> {
+  let { items, next } = await read(null);
+  while (next !== null) {
+    const page = await read(next);
+    items = [...items, ...page.items];
+    next = page.next;
+  }
+  return items;
+}
+
 const FILE_TIMEOUT_MS = 600_000;
 
 export const getFile = (path: string, headers: RequestOptions['headers'] = {}): Promise<Blob> =>

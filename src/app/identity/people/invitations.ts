@@ -16,8 +16,8 @@ import {
 import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
-import type { Page, PageRequest } from '../../../ports/pagination.ts';
+import type { LinkPageRequest, NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
+import type { Page } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -61,7 +61,7 @@ export function invitations(deps: InvitationDeps) {
       create(deps, request, given, caller, origin),
 
     /** Newest first. Throws `UnknownPage`. */
-    list: (request: PageRequest): Promise<Page<NamedLink>> => accountLinks.page(['invitation'], request),
+    list: (request: LinkPageRequest): Promise<Page<NamedLink>> => accountLinks.page(['invitation'], request),
 
     withdraw: (id: string, caller: Caller, origin: RequestOrigin) => withdraw(deps, id, caller, origin),
 

@@ -6,8 +6,8 @@ import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults, type User } from '../../../domain/identity/user.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
-import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
-import type { Page, PageRequest } from '../../../ports/pagination.ts';
+import type { LinkPageRequest, NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
+import type { Page } from '../../../ports/pagination.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -42,7 +42,7 @@ export function resets(deps: ResetDeps) {
       create(deps, { userId, kind }, given, caller, origin),
 
     /** Newest first. Throws `UnknownPage`. */
-    list: (request: PageRequest): Promise<Page<NamedLink>> => accountLinks.page(RESET_KINDS, request),
+    list: (request: LinkPageRequest): Promise<Page<NamedLink>> => accountLinks.page(RESET_KINDS, request),
 
     withdraw: (id: string, caller: Caller, origin: RequestOrigin) => withdraw(deps, id, caller, origin),
 

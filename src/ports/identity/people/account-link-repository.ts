@@ -15,6 +15,8 @@ export type NamedLink = {
   readonly now: Date;
 };
 
+export type LinkPageRequest = PageRequest & { readonly onlyOpen?: boolean };
+
 /** One-time links of administrators, by the SHA-256 of their codes. */
 export interface AccountLinkRepository {
   /** Adds a link, and removes links that ended long ago. */
@@ -34,6 +36,6 @@ export interface AccountLinkRepository {
   countOpen(): Promise<number>;
   /** When a link last set its password, the first one included, or reset its second factor; null when none has lately. */
   lastReset(userId: string): Promise<Date | null>;
-  /** Newest first, in any state. Throws `UnknownPage`. */
-  page(kinds: readonly LinkKind[], request: PageRequest): Promise<Page<NamedLink>>;
+  /** Newest first, in any state or only open ones. Throws `UnknownPage`. */
+  page(kinds: readonly LinkKind[], request: LinkPageRequest): Promise<Page<NamedLink>>;
 }

@@ -40,6 +40,25 @@ const invitationOf = async (service: InTime, root: Bearer, id: string) =>
     .json()
     .invitations.find((one: { id: string }) => one.id === id);
 
+t.test('only the invitations that can still be used are listed on request', async (t) => {
+  const { service, root, invite, accept } = await aScene();
+  const ids = new Set<string>();
+  for (let count = 0; count < 3; count += 1) ids.add((await invite()).id);
+  const { code } = await invite();
+  await accept(code);
+  const { id: withdrawn } = await invite();
+  await as(service, root)('DELETE', `${INVITATIONS}/${withdrawn}`);
+  const open: string[] = [];
+  let cursor = '';
+  do {
+    const page = (await as(service, root)('GET', `${INVITATIONS}?state=open&limit=2${cursor}`)).json();
+    open.push(...page.invitations.map(({ id }: { id: string }) => id));
+    cursor = page.next_cursor === null ? '' : `&cursor=${page.next_cursor}`;
+  } while (cursor !== '');
+  t.same(open, [...ids].reverse());
+  t.equal((await as(service, root)('GET', `${INVITATIONS}?state=used`)).statusCode, 400);
+});
+
 t.test('an invitation makes an account, although registration is closed', async (t) => {
   const { service, root, invite, accept } = await aScene();
   const { answer, id, code, url } = await invite({ role: 'user', tier: 'pro' });

@@ -137,6 +137,11 @@ t.test('the other open links of an account end with a used link, and with a chan
     { id: used.id, state: 'used' },
     { id: stolen.id, state: 'withdrawn' },
   ]);
+  const listed = (await as(service, root)('GET', `${LINKS}?state=open`)).json().reset_links;
+  t.same(
+    listed.map(({ user }: { user: { username: string } }) => user.username),
+    ['bob'],
+  );
   t.equal((await use(forBob.code)).statusCode, 200, "another's stays");
 });
 

@@ -1,4 +1,4 @@
-import { del, getPage, patch, post, under } from '../calls.ts';
+import { del, getPage, patch, post, under, wholeList } from '../calls.ts';
 import type { Invitation, ManagedUser, ResetLink } from '../types.ts';
 import type { Proof } from './account.ts';
 
@@ -41,11 +41,14 @@ export type NewInvitation = Pick<Invitation, 'role' | 'tier' | 'email'> & {
 
 export const invite = (body: NewInvitation & Proof) => post<Made<Invitation>>(INVITATIONS, body);
 
-export const listInvitations = (cursor: string | null) =>
-  getPage<Invitation>(INVITATIONS, 'invitations', { cursor });
+/** At most 1,000 links of both kinds are open. */
+const OPEN = { state: 'open', limit: '200' } as const;
 
-export const listResetLinks = (cursor: string | null) =>
-  getPage<ResetLink>(RESET_LINKS, 'reset_links', { cursor });
+export const openInvitations = (): Promise<readonly Invitation[]> =>
+  wholeList((cursor) => getPage<Invitation>(INVITATIONS, 'invitations', { ...OPEN, cursor }));
+
+export const openResetLinks = (): Promise<readonly ResetLink[]> =>
+  wholeList((cursor) => getPage<ResetLink>(RESET_LINKS, 'reset_links', { ...OPEN, cursor }));
 
 export const withdrawInvitation = (id: string) => del(under(INVITATIONS, id));
 

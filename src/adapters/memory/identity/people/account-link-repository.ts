@@ -92,7 +92,9 @@ export function memoryAccountLinks(state: MemoryState, clock: Clock): AccountLin
           null,
         ),
     async page(kinds, request) {
-      const all = state.accountLinks.filter(({ purpose }) => kinds.includes(purpose.kind)).reverse();
+      const all = state.accountLinks
+        .filter((link) => kinds.includes(link.purpose.kind) && (request.onlyOpen !== true || isOpen(link)))
+        .reverse();
       const { items, next } = pageOf(all, request);
       return { items: items.map(named), next };
     },

@@ -119,6 +119,7 @@ export function postgresAccountLinks(db: Db): AccountLinkRepository {
     page: (kinds, request) =>
       named(db)
         .where('account_links.kind', 'in', kinds)
+        .$if(request.onlyOpen === true, (query) => query.where(isOpen))
         .$call(pageAs('account_links', request, toNamed)),
   };
 }

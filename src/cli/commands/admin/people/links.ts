@@ -1,4 +1,4 @@
-import { Argument } from '@commander-js/extra-typings';
+import { Argument, Option } from '@commander-js/extra-typings';
 import type { Schemas } from '../../../../client/index.ts';
 import type { Cli } from '../../../cli.ts';
 import { command, group, withCli } from '../../../command.ts';
@@ -9,17 +9,20 @@ import { ago } from '../../../values/times.ts';
 type Invitation = Schemas['Invitation'];
 type ResetLink = Schemas['ResetLink'];
 
+const onlyOpen = () => new Option('--open', 'only those that can still be used');
+
 export const invitations = () =>
   group('invitations', 'Links that create an account', [
     command('ls', 'List the invitations')
       .alias('list')
-      .action(withCli(async (cli) => cli.print.list(await allInvitations(cli), INVITATIONS))),
+      .addOption(onlyOpen())
+      .action(withCli(async (cli, { open }) => cli.print.list(await allInvitations(cli, open), INVITATIONS))),
     command('rm', 'Withdraw an unused invitation')
       .alias('withdraw')
       .addArgument(new Argument('[invitation]', 'its id, email address or username'))
       .action(
         withCli(async (cli, given) => {
-          const open = (await allInvitations(cli)).filter(({ state }) => state === 'open');
+          const open = await allInvitations(cli, true);
           const found = await findOne(cli, open, given, {
             what: 'invitation',
             id: ({ id }) => id,
@@ -36,13 +39,14 @@ export const resetLinks = () =>
   group('reset-links', 'Links that set a password, or remove the second factor', [
     command('ls', 'List the reset links')
       .alias('list')
-      .action(withCli(async (cli) => cli.print.list(await allResetLinks(cli), RESET_LINKS))),
+      .addOption(onlyOpen())
+      .action(withCli(async (cli, { open }) => cli.print.list(await allResetLinks(cli, open), RESET_LINKS))),
     command('rm', 'Withdraw an unused reset link')
       .alias('withdraw')
       .addArgument(new Argument('[link]', 'its id, or the username'))
       .action(
         withCli(async (cli, given) => {
-          const open = (await allResetLinks(cli)).filter(({ state }) => state === 'open');
+          const open = await allResetLinks(cli, true);
           const found = await findOne(cli, open, given, {
             what: 'reset link',
             id: ({ id }) => id,
@@ -55,11 +59,13 @@ export const resetLinks = () =>
       ),
   ]);
 
-const allInvitations = (cli: Cli): Promise<Invitation[]> =>
-  cli.progress('Listing invitations', cli.berth().admin.invitations.list().all());
+const thatAre = (open: boolean) => (open ? { state: 'open' as const } : {});
 
-const allResetLinks = (cli: Cli): Promise<ResetLink[]> =>
-  cli.progress('Listing reset links', cli.berth().admin.resetLinks.list().all());
+const allInvitations = (cli: Cli, open = false): Promise<Invitation[]> =>
+  cli.progress('Listing invitations', cli.berth().admin.invitations.list(thatAre(open)).all());
+
+const allResetLinks = (cli: Cli, open = false): Promise<ResetLink[]> =>
+  cli.progress('Listing reset links', cli.berth().admin.resetLinks.list(thatAre(open)).all());
 
 const ended = ({ state, expires_at, used_at, withdrawn_at }: Invitation | ResetLink): string =>
   state === 'open'

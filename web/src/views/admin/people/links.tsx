@@ -1,6 +1,6 @@
 import {
-  listInvitations,
-  listResetLinks,
+  openInvitations,
+  openResetLinks,
   withdrawInvitation,
   withdrawResetLink,
 } from '../../../api/identity/people.ts';
@@ -39,11 +39,9 @@ const ofReset = (link: ResetLink): OpenLink => ({
   withdraw: () => withdrawResetLink(link.id),
 });
 
-/** The newest are enough: a link lives for at most 30 days. */
 async function openLinks(): Promise<readonly OpenLink[]> {
-  const [invitations, resets] = await Promise.all([listInvitations(null), listResetLinks(null)]);
-  const isOpen = ({ state }: Invitation | ResetLink): boolean => state === 'open';
-  return [...invitations.items.filter(isOpen).map(ofInvitation), ...resets.items.filter(isOpen).map(ofReset)];
+  const [invitations, resets] = await Promise.all([openInvitations(), openResetLinks()]);
+  return [...invitations.map(ofInvitation), ...resets.map(ofReset)];
 }
 
 /** Links that nobody has used yet. `changes` counts what may have changed them. */

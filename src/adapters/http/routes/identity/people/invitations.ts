@@ -32,7 +32,9 @@ const adminRoutes =
         response: { 200: schema.InvitationPage },
       }),
       async ({ query }) => {
-        const { items, next } = await paged(query, invitations.list);
+        const { items, next } = await paged(query, (request) =>
+          invitations.list({ ...request, onlyOpen: query.state === 'open' }),
+        );
         return { invitations: items.map(toInvitationBody), next_cursor: next };
       },
     );

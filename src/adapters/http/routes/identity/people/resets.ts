@@ -59,7 +59,9 @@ const linkRoutes =
         response: { 200: schema.ResetLinkPage },
       }),
       async ({ query }) => {
-        const { items, next } = await paged(query, resets.list);
+        const { items, next } = await paged(query, (request) =>
+          resets.list({ ...request, onlyOpen: query.state === 'open' }),
+        );
         return { reset_links: items.map(toResetLinkBody), next_cursor: next };
       },
     );

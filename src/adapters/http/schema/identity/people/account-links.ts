@@ -67,7 +67,12 @@ export const ResetLinkPage = NamedObject('ResetLinkPage', {
 });
 export const ResetLinkRequest = NamedClosed('ResetLinkRequest', { kind: ResetKind, ...proofs });
 
-export const LinkPageQuery = Closed(pageQuery);
+export const LinkPageQuery = Closed({
+  ...pageQuery,
+  state: Type.Optional(
+    Type.Literal('open', { description: 'Only those that can still be used. Without it: in any state.' }),
+  ),
+});
 export const LinkWithdrawnBody = NamedObject('LinkWithdrawn', {
   id: Type.String(),
   withdrawn: Type.Literal(true),
