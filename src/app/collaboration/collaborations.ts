@@ -20,6 +20,7 @@ import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts'
 import type { AsyncResult } from '../async-result.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/inside/running-container.ts';
+import { mayMakeLasting } from '../identity/account/lasting-credential.ts';
 import { lockCaller } from '../identity/account/lock-caller.ts';
 import type { LoginThrottle } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
@@ -136,6 +137,8 @@ async function insert(
   // Who joins stays after the caller's session has ended.
   const present = await lockCaller(tx, caller);
   if (!present.ok) return present;
+  const lasting = await mayMakeLasting(tx, caller);
+  if (!lasting.ok) return lasting;
   // An earlier delete has ended everything.
   const locked = await tx.roleSetups.findForUpdate(dbId);
   if (locked?.state !== 'running') return refuse({ code: 'container_not_running' });

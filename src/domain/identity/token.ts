@@ -52,8 +52,12 @@ export const TOKEN_PREFIX_LENGTH = 12;
 export const TOKEN_RANDOM_BYTES = 32;
 /** Live tokens per user. */
 export const MAX_LIVE_TOKENS = 100;
+/** Above this number of live ones a token makes no other: the rest is for its user. */
+export const MAX_LIVE_FOR_TOKENS = 80;
 /** Tokens in a list, ended ones included, so that endless creation does not fill the database. */
 export const MAX_STORED_TOKENS = 10_000;
+/** Ended tokens of a list that have a token above them. The oldest leave it, so that no token fills its user's list. */
+export const MAX_ENDED_CHILDREN = 1_000;
 
 const SECRET = /^svc_[0-9a-f]{64}$/;
 
@@ -77,7 +81,7 @@ export const tokenStillGood = (token: ApiToken, user: User, now: Date): boolean 
   ['active', 'used_up'].includes(tokenState(token, now)) && !isDisabled(user, now);
 
 /**
- * Whether another token or a count ends it: then it may make no credential that would outlast it. A token of its user
+ * Whether another token or a count ends it: then it may make no access that would outlast it. A token of its user
  * with an end may: scope `write` includes SSH keys.
  */
 export const isDependent = ({ parentId, depth, maxUses }: ApiToken): boolean =>
@@ -91,10 +95,12 @@ export function mintToken(random: Buffer): { readonly secret: string; readonly p
 }
 
 /** Whether another token fits beside `live` and `stored` ones. */
-export const checkTokenLimit = (live: number, stored: number): Result<null, DomainError> =>
-  live < MAX_LIVE_TOKENS && stored < MAX_STORED_TOKENS
-    ? ok(null)
-    : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });
+export const checkTokenLimit = (
+  live: number,
+  stored: number,
+  max = MAX_LIVE_TOKENS,
+): Result<null, DomainError> =>
+  live < max && stored < MAX_STORED_TOKENS ? ok(null) : refuse({ code: 'token_limit_reached', max });
 
 /** A token allows at most what its user may do: `admin` is for administrators. */
 export const mayGrant = (user: User, scopes: readonly Scope[]): Result<null, DomainError> =>

@@ -42,6 +42,8 @@ export interface TokenRepository {
   revoke(id: string, userId: string): Promise<(EndedTokens & { readonly changed: boolean }) | null>;
   /** Deletes the row, and revokes its descendants. null when it is not the user's. */
   delete(id: string, userId: string): Promise<EndedTokens | null>;
+  /** Deletes the user's ended tokens with a token above them, but for the newest `keep`. Returns how many. */
+  forgetEndedChildren(userId: string, keep: number): Promise<number>;
   /** Revokes all of the user's. */
   revokeAll(userId: string): Promise<void>;
   /** Takes one use of a counted token, once however many ask at the same time. Returns those left; null without one. */

@@ -178,6 +178,26 @@ export async function tokenRepositoryContract(
     t.same(new Map(parents as [string, string][]).get(grandchild.id), first.id);
   });
 
+  await t.test(`${name}: the oldest ended children are forgotten, and nothing else`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    const [live, revoked] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
+    const below = { parentId: live.id, depth: 1 };
+    const made: string[] = [];
+    for (const end of [{ lifeMs: 1 }, { maxUses: 1, usesLeft: 1 }, {}, {}, {}]) {
+      made.push((await tokens.insert(aRequest(userId, { ...below, ...end }))).id);
+      await advance(5);
+    }
+    const [expired = '', usedUp = '', first = '', second = '', child = ''] = made;
+    await tokens.take(usedUp);
+    for (const id of [revoked.id, first, second]) await tokens.revoke(id, userId);
+    t.equal(await tokens.forgetEndedChildren(NOBODY, 0), 0);
+    t.equal(await tokens.forgetEndedChildren(userId, 4), 0);
+    t.equal(await tokens.forgetEndedChildren(userId, 3), 1);
+    t.notOk((await ended(userId)).has(expired));
+    t.equal(await tokens.forgetEndedChildren(userId, 1), 2);
+    t.same([...(await ended(userId)).keys()].sort(), [live.id, revoked.id, second, child].sort());
+  });
+
   await t.test(`${name}: a token keeps its limits, and never outlives the given end`, async (t) => {
     const { id: userId } = await storedUser(storage);
     const containers = [randomUUID(), randomUUID()];

@@ -211,22 +211,28 @@ t.test('the last use of a token lasts until its socket closes', async (t) => {
   t.same(await terminal.closed(), [4001, 'unauthorized']);
 });
 
-t.test('a counted token or a child makes no credential that outlasts it', async (t) => {
-  const { service, ada, by, derive } = await aScene();
+t.test('a counted token or a child makes no access that outlasts it', async (t) => {
+  const { service, root: ada, by, box, derive } = await aScene();
+  const dev = await box(ada, 'dev');
   const [[type, , base64] = ['', '', '']] = SSH_KEYS;
   const requests = (who: Bearer) => [
     by(who)('POST', '/api/me/ssh-keys', { public_key: `${type} ${base64} ada@laptop` }),
     by(who)('POST', '/api/agents/enrolments'),
+    by(who)('POST', `/api/containers/${dev}/collaborations`, { mode: 'view' }),
+    by(who)('POST', '/api/admin/invitations', {}),
+    by(who)('POST', '/api/admin/users', { email: 'eve@example.org', username: 'eve' }),
   ];
-  const parent = await anApiToken(service, ada);
+  const scopes = ['read', 'write', 'admin'];
+  const parent = await anApiToken(service, ada, { scopes });
   const dependent: Readonly<Record<string, Bearer>> = {
-    'with a count': await derive(ada, { max_uses: 9 }),
+    'with a count': await derive(ada, { scopes, max_uses: 9 }),
     'with a parent': await derive(parent),
   };
   for (const [name, token] of Object.entries(dependent))
     for (const answer of await Promise.all(requests(token)))
       t.match([answer.statusCode, answer.json()], [403, { code: 'token_dependent' }], name);
   t.same((await by(ada)('GET', '/api/me/ssh-keys')).json().ssh_keys, []);
-  for (const { statusCode } of await Promise.all(requests(await anApiToken(service, ada, { expires_in: 1 }))))
+  const brief = await anApiToken(service, ada, { scopes, expires_in: 1 });
+  for (const { statusCode } of await Promise.all(requests(brief)))
     t.equal(statusCode, 201, 'an end of its own is no reason');
 });

@@ -128,6 +128,17 @@ const tokenChanges = (
     return { token: withoutHash(found), descendants };
   },
 
+  async forgetEndedChildren(userId, keep) {
+    const ended = ownedBy(state, userId)
+      .filter((token) => token.depth > 0 && tokenState(token, clock.now()) !== 'active')
+      .toReversed();
+    const forgotten = new Set(ended.slice(keep).map(({ id }) => id));
+    state.apiTokens = state.apiTokens
+      .filter(({ id }) => !forgotten.has(id))
+      .map((token) => (forgotten.has(token.parentId ?? '') ? { ...token, parentId: null } : token));
+    return forgotten.size;
+  },
+
   async revokeAll(userId) {
     for (const token of ownedBy(state, userId))
       if (token.revokedAt === null) replace(state, { ...token, revokedAt: clock.now() });

@@ -67,6 +67,17 @@ const tokenChanges = (db: Db): Omit<TokenRepository, keyof ReturnType<typeof tok
     return token === null ? null : { token, descendants };
   },
 
+  async forgetEndedChildren(userId, keep) {
+    const { numAffectedRows } = await sql`
+      delete from api_tokens where id in (
+        select id from api_tokens where user_id = ${userId} and depth > 0
+          and (revoked_at is not null or expires_at <= now() or uses_left = 0)
+        order by created_at desc, id desc offset ${keep}
+      )
+    `.execute(db);
+    return Number(numAffectedRows ?? 0);
+  },
+
   async revokeAll(userId) {
     await db
       .updateTable('api_tokens')

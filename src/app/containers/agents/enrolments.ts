@@ -3,12 +3,7 @@ import { CODE_LIFE_SECONDS, MAX_ENROLMENT_CODES } from '../../../domain/containe
 import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
-import {
-  type ApiToken,
-  checkTokenLimit,
-  mintToken,
-  TOKEN_RANDOM_BYTES,
-} from '../../../domain/identity/token.ts';
+import { type ApiToken, mintToken, TOKEN_RANDOM_BYTES } from '../../../domain/identity/token.ts';
 import { guestExpired, type User } from '../../../domain/identity/user.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
@@ -17,6 +12,7 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
 import { withLockedCaller } from '../../identity/account/lock-caller.ts';
+import { roomForToken } from '../../identity/account/token-records.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
 import { isIdOfAnother, roomForAgent } from './connect-agent.ts';
@@ -61,8 +57,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
       const mayEnrol = user !== null && !isDisabled(user, clock.now()) && !guestExpired(user, clock.now());
       if (!mayEnrol) return refuse({ code: 'enrolment_not_found' });
       if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'enrolment_not_found' });
-      const { live, stored } = await tx.tokens.count(user.id);
-      const room = checkTokenLimit(live, stored);
+      const room = await roomForToken(tx, user.id);
       if (!room.ok) return room;
       const token = await tx.tokens.insert({
         userId: user.id,

@@ -9,7 +9,12 @@ import {
 } from '../../../domain/identity/child-token.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
-import { mayGrant, tokenState } from '../../../domain/identity/token.ts';
+import {
+  MAX_LIVE_FOR_TOKENS,
+  MAX_LIVE_TOKENS,
+  mayGrant,
+  tokenState,
+} from '../../../domain/identity/token.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
@@ -45,7 +50,8 @@ export const deriveToken =
       const limits = await limitsOf(tx, request, caller, parent.value?.id ?? null);
       if (!limits.ok) return limits;
       const wanted = { userId: user.id, name, scopes, lifeMs, ...limits.value };
-      return await insertToken(tx, wanted, origin, note);
+      const maxLive = caller.credential.kind === 'login' ? MAX_LIVE_TOKENS : MAX_LIVE_FOR_TOKENS;
+      return await insertToken(tx, wanted, origin, note, maxLive);
     });
   };
 

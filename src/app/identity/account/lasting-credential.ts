@@ -4,7 +4,7 @@ import { ok, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 
-/** Whether the caller may make a credential that no other ends, such as an SSH key: a dependent token may not. */
+/** Whether the caller may make an access that no other ends, such as an SSH key or a link: a dependent token may not. */
 export async function mayMakeLasting(
   { tokens }: Pick<Repositories, 'tokens'>,
   { credential }: Caller,

@@ -3,6 +3,8 @@ import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ApiToken,
   checkTokenLimit,
+  MAX_ENDED_CHILDREN,
+  MAX_LIVE_TOKENS,
   mintToken,
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
@@ -28,15 +30,15 @@ export const UNLIMITED = {
   notAfter: null,
 } as const;
 
-/** Mints and inserts a token with its audit record. The user's row is locked, so the limit is exact. */
+/** Mints and inserts a token with its audit record. The user's row is locked, so the limit `maxLive` is exact. */
 export async function insertToken(
   tx: Repositories,
   wanted: Omit<NewToken, 'prefix' | 'hash'>,
   origin: RequestOrigin,
   note?: NoteToken,
+  maxLive = MAX_LIVE_TOKENS,
 ): AsyncResult<MintedToken> {
-  const { live, stored } = await tx.tokens.count(wanted.userId);
-  const room = checkTokenLimit(live, stored);
+  const room = await roomForToken(tx, wanted.userId, maxLive);
   if (!room.ok) return room;
   const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
   const token = await tx.tokens.insert({ ...wanted, prefix, hash: sha256(secret) });
@@ -48,6 +50,18 @@ export async function insertToken(
   });
   await note?.(tx, token);
   return ok({ token, secret });
+}
+
+/** Whether another token fits. The oldest ended children leave the list; the audit keeps their records. */
+export async function roomForToken(
+  { tokens }: Pick<Repositories, 'tokens'>,
+  userId: string,
+  maxLive = MAX_LIVE_TOKENS,
+): AsyncResult<null> {
+  const { live, stored } = await tokens.count(userId);
+  const forgotten =
+    stored - live > MAX_ENDED_CHILDREN ? await tokens.forgetEndedChildren(userId, MAX_ENDED_CHILDREN) : 0;
+  return checkTokenLimit(live, stored - forgotten, maxLive);
 }
 
 /** The records of an ended token and of the descendants that ended with it. */

@@ -11,6 +11,7 @@ import type { NamedLink } from '../../../ports/identity/people/account-link-repo
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { AsyncResult } from '../../async-result.ts';
 import { orRollBack } from '../../transaction.ts';
+import { mayMakeLasting } from '../account/lasting-credential.ts';
 import { lockAdmins } from '../account/lock-caller.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
@@ -61,18 +62,23 @@ export async function checkAccount(
   return Object.keys(fields).length > 0 ? refuse({ code: 'validation_failed', fields }) : ok(null);
 }
 
-/** Makes a link in the caller's transaction, which has locked the administrators. */
+/**
+ * Makes a link in the caller's transaction, which has locked the administrators. Refused to a token that others end: the
+ * link would outlast it.
+ */
 export async function makeLink(
   tx: Repositories,
   purpose: LinkPurpose,
-  { user }: Caller,
+  caller: Caller,
   lifeHours: number,
 ): AsyncResult<MadeLink> {
+  const lasting = await mayMakeLasting(tx, caller);
+  if (!lasting.ok) return lasting;
   if ((await tx.accountLinks.countOpen()) >= MAX_OPEN_LINKS) {
     return refuse({ code: 'link_limit_reached', max: MAX_OPEN_LINKS });
   }
   const code = newSecret();
-  const link = { codeHash: sha256(code), purpose, createdBy: user.id };
+  const link = { codeHash: sha256(code), purpose, createdBy: caller.user.id };
   return ok({ ...(await tx.accountLinks.insert(link, lifeHours)), code });
 }
 

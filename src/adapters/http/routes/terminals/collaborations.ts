@@ -27,6 +27,7 @@ const ownerRoutes =
         refusals: [
           'container_not_found',
           'not_authorized',
+          'token_dependent',
           'container_not_running',
           'guest_session_expired',
           'collaboration_limit_reached',

@@ -43,7 +43,10 @@ const adminRoutes =
       '/api/admin/invitations',
       operation('adminInvitations.create', 'Invite a person by a link', {
         config: { scope: 'admin', failure: 'failed to create invitation' },
-        refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
+        refusals: [
+          ...refusals.CONFIRMATION,
+          ...(['login_token_required', 'token_dependent', 'link_limit_reached'] as const),
+        ],
         body: schema.InvitationRequest,
         response: { 201: schema.InvitationMadeBody },
       }),

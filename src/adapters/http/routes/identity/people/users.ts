@@ -43,7 +43,10 @@ const createRoute =
       '/api/admin/users',
       operation('adminUsers.create', 'Create a user, with a link for the first password', {
         config: { scope: 'admin', failure: 'failed to create user' },
-        refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
+        refusals: [
+          ...refusals.CONFIRMATION,
+          ...(['login_token_required', 'token_dependent', 'link_limit_reached'] as const),
+        ],
         body: schema.NewUserRequest,
         response: { 201: schema.UserCreatedBody },
       }),
