@@ -44,8 +44,10 @@ t.test('a character repeated beyond a screen leaves the same rows', async (t) =>
     }
   }
   const screen = xtermScreens.open(SIZE);
-  await screen.write(Buffer.from(`a${'\u0301'.repeat(4_000)}\x1b[9b`));
-  t.equal(screen.serialize().toString().split('a').length, 2, 'a cell with very much text is not repeated');
+  await screen.write(Buffer.from(`a${'\u0301'.repeat(4_000)}`));
+  const before = screen.serialize();
+  await screen.write(Buffer.from('\x1b[9b'));
+  t.ok(screen.serialize().equals(before), 'a cell with very much text is not repeated');
   screen.end();
 });
 
