@@ -6,17 +6,19 @@ import type {
   CommandSignal,
   ContainerCommands,
 } from '../../ports/containers/inside/container-commands.ts';
-import type { Channel, Peer } from '../../protocol/agent/index.ts';
+import { type Channel, type Peer, REQUEST_KEPT_MS } from '../../protocol/agent/index.ts';
 import type { AgentHub } from './agent-hub.ts';
 import { CommandOutput } from './command-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { onHost } from './host-paths.ts';
-import { ask, sendWithin, tooMany } from './requests.ts';
+import { ANSWER_MS, answerWithin, ask, sendWithin, tooMany } from './requests.ts';
 
 const SIGNAL_WITHIN_SECONDS = 10;
+/** Longer than a lost agent's requests wait for it. */
+const BEGUN_MS = REQUEST_KEPT_MS + 10_000;
 
 /** Commands in agents, as the user that runs the agent. */
-export const agentCommands = (hub: AgentHub): ContainerCommands => ({
+export const agentCommands = (hub: AgentHub, answerMs = BEGUN_MS): ContainerCommands => ({
   async open(handle, { command, env = {}, workdir, stdin, timeoutSeconds, terminal }) {
     const output = new CommandOutput();
     const cwd = workdir === undefined ? null : onHost(workdir);
@@ -40,7 +42,7 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
     output.uses(channel);
     if (stdin !== undefined)
       void send(channel, stdin, output, terminal === undefined).catch(() => channel.reset('ended'));
-    await output.begun();
+    await answerWithin(answerMs, output.begun(), () => channel.reset('ended'));
     return {
       events: eventsOf(output),
       async end() {
@@ -88,12 +90,16 @@ const wholeSeconds = (seconds: number | null): number | null =>
 
 /** To the process group of a command, which its agent starts as the leader. */
 const sendSignal = (peer: Peer, pid: number, signal: CommandSignal): Promise<unknown> =>
-  ask(peer, {
-    type: 'exec',
-    command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)],
-    env: {},
-    cwd: '/',
-    timeout_seconds: SIGNAL_WITHIN_SECONDS,
-    stdin: false,
-    terminal: null,
-  });
+  ask(
+    peer,
+    {
+      type: 'exec',
+      command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)],
+      env: {},
+      cwd: '/',
+      timeout_seconds: SIGNAL_WITHIN_SECONDS,
+      stdin: false,
+      terminal: null,
+    },
+    ANSWER_MS,
+  );

@@ -6,7 +6,7 @@ import type { OutputRoom } from '../../ports/output-room.ts';
 import type { AgentHub } from './agent-hub.ts';
 import { DownloadStream } from './download-stream.ts';
 import { listingOf } from './folder-listing.ts';
-import { AgentFault, ask } from './requests.ts';
+import { AgentFault, ANSWER_MS, answerWithin, ask, notDone } from './requests.ts';
 import { upload } from './upload.ts';
 
 const FILE_ERRORS: { readonly [C in FileError['code']]: true } = {
@@ -20,19 +20,23 @@ const FILE_ERRORS: { readonly [C in FileError['code']]: true } = {
   disk_full: true,
 };
 
+/** A large folder takes longer to remove than a request takes to begin. */
+const REMOVAL_MS = 300_000;
+
 const isFileError = (code: string): code is FileError['code'] => Object.hasOwn(FILE_ERRORS, code);
 
 /** Files below the home of the user that runs the agent. */
-export const agentFiles = (hub: AgentHub): ContainerFiles => ({
+export const agentFiles = (hub: AgentHub, answerMs = ANSWER_MS): ContainerFiles => ({
   open: (handle, path, folderAs, room) =>
     refused(async () => {
       const stream = new DownloadStream();
-      const reply = await stream.open(hub.peerOf(handle), {
+      const reply = stream.open(hub.peerOf(handle), {
         type: 'file_open',
         path: path.join('/'),
         folder_as: folderAs,
       });
-      return await opened(stream, reply, room);
+      const begun = await answerWithin(answerMs, reply, () => stream.destroy(), notDone);
+      return await opened(stream, begun, room);
     }),
 
   write: (handle, path, content, maxBytes, mayReplace = true) =>
@@ -44,7 +48,7 @@ export const agentFiles = (hub: AgentHub): ContainerFiles => ({
 
   remove: (handle, path) =>
     refused(async () => {
-      await ask(hub.peerOf(handle), { type: 'file_remove', path: pathOf(path) });
+      await ask(hub.peerOf(handle), { type: 'file_remove', path: pathOf(path) }, REMOVAL_MS);
       return null;
     }),
 });

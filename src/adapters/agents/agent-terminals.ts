@@ -7,17 +7,17 @@ import {
 } from '../../ports/terminals/terminal-backend.ts';
 import type { Peer } from '../../protocol/agent/index.ts';
 import type { AgentHub } from './agent-hub.ts';
-import { ask } from './requests.ts';
+import { ANSWER_MS, answerWithin, ask, notDone } from './requests.ts';
 import { ShellStream } from './shell-stream.ts';
 
 /** Sessions of participants, which agents do not have: a participant shows the owner's shell. */
 const isParticipants = (session: string): boolean => session.startsWith('user-');
 
 /** Shells in agents, by the name of their session. They outlive their viewers for five minutes. */
-export const agentTerminals = (hub: AgentHub): TerminalBackend => ({
+export const agentTerminals = (hub: AgentHub, answerMs = ANSWER_MS): TerminalBackend => ({
   async open(handle, request) {
     await request.startAfter;
-    return await openShell(hub, handle, request);
+    return await openShell(hub, handle, request, answerMs);
   },
 
   async checkReach(handle) {
@@ -28,7 +28,7 @@ export const agentTerminals = (hub: AgentHub): TerminalBackend => ({
 
   async killMuxSession(handle, session, isWanted) {
     if (isParticipants(session) || (await isWanted?.())) return;
-    await endShell(hub.peerOf(handle), session);
+    await endShell(hub.peerOf(handle), session, answerMs);
   },
 
   // The agent ends shells that nobody shows, so no process leaves any.
@@ -36,7 +36,12 @@ export const agentTerminals = (hub: AgentHub): TerminalBackend => ({
   endMarked: async () => {},
 });
 
-async function openShell(hub: AgentHub, handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream> {
+async function openShell(
+  hub: AgentHub,
+  handle: RuntimeHandle,
+  request: TerminalRequest,
+  answerMs: number,
+): Promise<PtyStream> {
   const { cols, rows, muxSession: shell, forceNew, sharedAs, marker } = request;
   const peer = hub.peerOf(handle);
   const stream = new ShellStream();
@@ -59,7 +64,7 @@ async function openShell(hub: AgentHub, handle: RuntimeHandle, request: Terminal
   );
   if (channel === null) throw new TerminalNotStarted('no_processes');
   stream.uses(channel);
-  await opened.promise;
+  await answerWithin(answerMs, opened.promise, () => stream.destroy(), notDone);
   const isOwners = sharedAs === undefined;
   return {
     stream,
@@ -78,10 +83,10 @@ async function openShell(hub: AgentHub, handle: RuntimeHandle, request: Terminal
       stream.destroy();
       // Without a connection, or during a restart of the service, the shell waits, and ends by itself.
       const peerNow = isOwners && !hub.isLeaving && hub.isHere(handle.runtimeId.slice('agent:'.length));
-      if (peerNow) await endShell(peer, shell);
+      if (peerNow) await endShell(peer, shell, answerMs);
     },
   };
 }
 
-const endShell = async (peer: Peer, shell: string): Promise<void> =>
-  void (await ask(peer, { type: 'end_shell', shell }));
+const endShell = async (peer: Peer, shell: string, answerMs: number): Promise<void> =>
+  void (await ask(peer, { type: 'end_shell', shell }, answerMs));

@@ -20,10 +20,11 @@ export type AgentPorts = {
   readonly runtime: Pick<ContainerObserver, 'observe'>;
 };
 
-export const agentPorts = (hub: AgentHub, startedAt: Date): AgentPorts => ({
-  terminalBackend: agentTerminals(hub),
-  commands: agentCommands(hub),
-  files: agentFiles(hub),
+/** `answerMs`: how long a connected agent may take to begin a request. */
+export const agentPorts = (hub: AgentHub, startedAt: Date, answerMs?: number): AgentPorts => ({
+  terminalBackend: agentTerminals(hub, answerMs),
+  commands: agentCommands(hub, answerMs),
+  files: agentFiles(hub, answerMs),
   insight: agentInsight,
   // The row of a lost agent knows more: nothing can be said from here.
   runtime: { observe: async () => ({ kind: 'running', startedAt }) },

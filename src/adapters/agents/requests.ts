@@ -1,3 +1,4 @@
+import { within } from '../../concurrency/timeout.ts';
 import { OutcomeUnknown, RuntimeBusy, RuntimeFailure } from '../../ports/containers/container-runtime.ts';
 import type {
   Channel,
@@ -33,15 +34,41 @@ export function errorOf(fault: ChannelFault): Error {
 export const tooMany = (): Error =>
   new AgentFault({ code: 'too_many_channels', message: 'too many at once' });
 
-/** A request with a result alone. */
-export function ask<K extends ChannelKind>(peer: Peer, request: RequestOf<K>): Promise<ResultOf<K>> {
+/** How long a connected agent may take to begin a request, as a container's engine may. */
+export const ANSWER_MS = 20_000;
+
+const unanswered = (): Error => new OutcomeUnknown('the agent did not answer');
+
+/** The agent's answer. Without one in time `giveUp` ends the request, and the answer is an error. */
+export async function answerWithin<T>(
+  ms: number,
+  answer: Promise<T>,
+  giveUp: () => void,
+  late = unanswered,
+): Promise<T> {
+  const answered = await within(
+    ms,
+    answer.then((value) => ({ value })),
+    null,
+  );
+  if (answered !== null) return answered.value;
+  giveUp();
+  throw late();
+}
+
+/** A request with a result alone, which the agent must give in this time. */
+export function ask<K extends ChannelKind>(
+  peer: Peer,
+  request: RequestOf<K>,
+  withinMs: number,
+): Promise<ResultOf<K>> {
   const { promise, resolve, reject } = Promise.withResolvers<ResultOf<K>>();
   const channel = peer.open(request, {
     finished: (result) => resolve(result as ResultOf<K>),
     reset: (fault) => reject(errorOf(fault)),
   });
   if (channel === null) reject(tooMany());
-  return promise;
+  return answerWithin(withinMs, promise, () => channel?.reset('ended'));
 }
 
 /**

@@ -28,6 +28,8 @@ export type Machine = {
   peer: Peer | null;
   /** As agents were before they could keep a file that is there. */
   alwaysReplaces?: boolean;
+  /** It answers no request. */
+  isSilent?: boolean;
 };
 
 export const aMachine = (name = 'laptop', id: string = randomUUID()): Machine => ({
@@ -156,6 +158,7 @@ const peerOf = (machine: Machine): Peer =>
 
 function serve(machine: Machine, request: ChannelRequest, channel: Channel): ChannelHandlers {
   machine.asked.push(request.type);
+  if (machine.isSilent) return ignored;
   switch (request.type) {
     case 'shell':
       return serveShell(machine, request, channel);

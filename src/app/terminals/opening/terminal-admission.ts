@@ -1,3 +1,4 @@
+import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import type { AsyncResult } from '../../async-result.ts';
@@ -29,7 +30,9 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     return right.ok ? ok({ caller, ...right.value, options, origin }) : right;
   }
 
-  const isAtHand = (grant: TerminalGrant): boolean => {
+  /** Agents cost the engine nothing, and one that is silent must delay no container. */
+  const needsNoTurn = (grant: TerminalGrant): boolean => {
+    if (isAgent(grant.container)) return true;
     const { resume, forceNew } = grant.options;
     return !registry.needsOpening(targetOf(grant, backend), { resumes: resume?.stream ?? null, forceNew });
   };
@@ -43,12 +46,12 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       origin: RequestOrigin,
     ): AsyncResult<TerminalGrant> {
       const granted = await authorize(id, options, caller, origin);
-      if (!granted.ok || isAtHand(granted.value)) return granted;
+      if (!granted.ok || needsNoTurn(granted.value)) return granted;
       const { dbId } = granted.value.container;
       return queue.isBusy({ resourceId: dbId, userId: caller.user.id }) ? refuse(BUSY) : granted;
     },
 
-    /** Waits for the caller's turn. A resume does not wait. */
+    /** Waits for the caller's turn. A resume does not wait, nor does an agent's terminal. */
     async admit(
       id: string,
       options: TerminalOptions,
@@ -58,7 +61,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     ): AsyncResult<Admitted> {
       const granted = await authorize(id, options, caller, origin);
       if (!granted.ok) return granted;
-      if (isAtHand(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });
+      if (needsNoTurn(granted.value)) return ok({ grant: granted.value, turn: NO_TURN });
       const { dbId } = granted.value.container;
       const turn = await queue.turn({ resourceId: dbId, userId: caller.user.id }, gone);
       if (!turn.ok) return turn;
