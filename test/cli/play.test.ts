@@ -10,7 +10,7 @@ async function aRecording(t: Test) {
   const { open, pty, record, call, cast, pass, service, ada, address } = await aStudio(t);
   const client = await open();
   const { id } = (await record()).json();
-  pty().say('\x1b[?1049hfirst');
+  pty().say('\x1b[?1049h\x1b[6nfirst');
   await client.until(() => client.output().toString().endsWith('first'));
   await pass(3_600_000);
   pty().say('last');
@@ -38,6 +38,7 @@ t.test('an interrupted play restores the terminal', async (t) => {
   t.equal(await ended, 130);
   t.ok(shown().includes('\x1b[?1049l'), shown());
   t.notMatch(shown(), /last/);
+  t.notOk(shown().includes('\x1b[6n'), 'a query would be answered into the shell');
 });
 
 t.test('pauses follow the speed and the limit', (t) => {

@@ -5,10 +5,14 @@ import { CliError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { type Io, isTerminal } from '../../io/io.ts';
-import { SOFT_RESET } from '../../io/raw-terminal.ts';
+import { PlayableOutput } from '../../io/playable-output.ts';
+import { rawTerminal, SOFT_RESET } from '../../io/raw-terminal.ts';
 import { writeTo } from '../../io/streams.ts';
 import { type Pace, pauseMs } from '../../values/pace.ts';
 import { findRecording } from './record.ts';
+
+/** Ctrl-C. */
+const INTERRUPT = 0x03;
 
 export const play = () =>
   command('play', 'Play a recording in this terminal')
@@ -20,7 +24,7 @@ export const play = () =>
       withCli(async (cli, given, { speed, idleLimit }) => {
         const { id } = await findRecording(cli, given);
         const pace = { speed, idleLimitSeconds: idleLimit ?? Number.POSITIVE_INFINITY };
-        await untilInterrupted((signal) =>
+        await untilInterrupted(cli.io, (signal) =>
           show(cli.io, cli.berth().recordings.events(id, { signal }), pace, signal),
         );
       }),
@@ -33,12 +37,13 @@ async function show(
   signal: AbortSignal,
 ): Promise<void> {
   const isPaced = isTerminal(out);
+  const playable = new PlayableOutput();
   let lastSeconds = 0;
   try {
     for await (const { atSeconds, type, data } of events) {
       if (isPaced) await sleep(pauseMs(lastSeconds, atSeconds, pace), undefined, { signal });
       lastSeconds = atSeconds;
-      if (type === 'output') await writeTo(out, data);
+      if (type === 'output') await writeTo(out, isPaced ? playable.add(data) : data);
     }
   } finally {
     // A recording may end in the middle of a program.
@@ -46,10 +51,16 @@ async function show(
   }
 }
 
-async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function untilInterrupted(io: Io, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interrupt = new AbortController();
   const onInterrupt = (): void => interrupt.abort();
   process.on('SIGINT', onInterrupt);
+  // Nothing typed meanwhile reaches the shell afterwards, nor does an answer of the terminal.
+  const restore = rawTerminal(io)?.begin({
+    input: (bytes) => void (bytes.includes(INTERRUPT) && onInterrupt()),
+    resized: () => {},
+    ended: onInterrupt,
+  });
   try {
     await act(interrupt.signal);
   } catch (error) {
@@ -57,6 +68,7 @@ async function untilInterrupted(act: (signal: AbortSignal) => Promise<void>): Pr
     throw new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' });
   } finally {
     process.off('SIGINT', onInterrupt);
+    restore?.('as it is');
   }
 }
 
