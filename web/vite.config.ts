@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin } from 'vite';
+import { helpPages } from './help/help-pages.ts';
 
 const FONTS = ['@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono'];
 
@@ -18,7 +19,7 @@ const fontLicences: Plugin = {
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [fontLicences],
+  plugins: [fontLicences, helpPages],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -30,6 +30,8 @@ const SOURCES = [
   'package.json',
   'package-lock.json',
 ];
+/** Names the files of the help, which the pages' build reads. */
+const HELP = 'web/help/pages.json';
 const NOT_SOURCES = new Set(['dist', 'generated', 'node_modules', DRAFT]);
 
 /**
@@ -65,13 +67,25 @@ export function buildIsFresh(root) {
  */
 export function fingerprint(root) {
   const hash = createHash('sha256');
-  for (const file of SOURCES.flatMap((source) => filesBelow(root, source))) {
+  for (const file of [...SOURCES, ...helpSources(root)].flatMap((source) => filesBelow(root, source))) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(path.join(root, file)))
       .update('\0');
   }
   return hash.digest('hex');
+}
+
+/**
+ * @param {string} root
+ * @returns {string[]}
+ */
+function helpSources(root) {
+  const list = path.join(root, HELP);
+  if (!existsSync(list)) return [];
+  const { folder, guides, reference, commands } = JSON.parse(readFileSync(list, 'utf8'));
+  const pages = [...guides, ...reference].map((name) => `${folder}/${name}.md`);
+  return [...pages, `${folder}/${commands}`, `${folder}/images`];
 }
 
 /**

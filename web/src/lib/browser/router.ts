@@ -35,10 +35,10 @@ export const signInPath = (): string =>
   location.pathname === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(location.pathname)}`;
 
 /**
- * Pages that are documents of their own: their security policy allows what no other page needs. The way there and back
- * is a full page load.
+ * Pages that are documents of their own: playback, whose security policy allows what no other page needs, and the help.
+ * The way there and back is a full page load.
  */
-export const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
+export const isApart = (to: string): boolean => /^\/(recordings\/.|help(\/|$))/.test(to);
 
 const isPlainClick = (event: MouseEvent): boolean =>
   event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);

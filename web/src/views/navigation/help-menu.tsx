@@ -9,6 +9,9 @@ export const copyVersion = async (version: string): Promise<void> => {
   if (await copyText(`Berth ${version}`)) toastOk('Version copied');
 };
 
+/** In a tab of its own: a terminal stays open beside it. */
+export const openGuide = (): void => void open('/help', '_blank', 'noopener');
+
 function useVersion(): string | null {
   const [version, setVersion] = useState<string | null>(null);
   useEffect(() => {
@@ -27,6 +30,7 @@ export function HelpMenu({ onShortcuts }: { onShortcuts: () => void }) {
       icon="help"
       items={[
         item('keyboard', 'Keyboard shortcuts', onShortcuts, { keys: '?' }),
+        item('help', 'Guide', openGuide),
         item('terminal', 'Command line', () => go('/settings/tokens')),
         item('code', 'API reference', () => void open('/docs', '_blank', 'noopener')),
         ...(version === null

@@ -10,7 +10,7 @@ import { ADMIN_TABS } from '../admin/page.tsx';
 import type { RowProps } from '../containers/list/row.tsx';
 import { THEMES } from '../navigation/account-menu.tsx';
 import { destinationsOf } from '../navigation/destinations.ts';
-import { copyVersion } from '../navigation/help-menu.tsx';
+import { copyVersion, openGuide } from '../navigation/help-menu.tsx';
 import { SETTINGS_TABS } from '../settings/page.tsx';
 import type { Tab } from '../tabbed-page.tsx';
 import { type Command, command } from './commands.ts';
@@ -91,6 +91,7 @@ const looks = (): readonly Command[] => [
 
 const help = ({ onHelp }: PaletteHost): readonly Command[] => [
   command('Actions', 'keyboard', 'Keyboard shortcuts', onHelp, { keys: '?', words: 'help' }),
+  command('Actions', 'help', 'Guide', openGuide, { words: 'help documentation manual', isFirst: false }),
   command('Actions', 'code', 'API reference', () => void open('/docs', '_blank', 'noopener'), {
     words: 'help documentation',
     isFirst: false,
