@@ -1,7 +1,8 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type Insertable, type SqlBool, sql } from 'kysely';
 import { EVENTS_KEPT_HOURS, EVENTS_SWEPT_HOURS, type EventType } from '../../domain/events.ts';
 import type { EventLog, EventRange, StoredEvent } from '../../ports/event-log.ts';
 import { fromColumns } from './columns.ts';
+import { compiledOnce, type Placeholders } from './connection/compiled-once.ts';
 import type { Database, Db } from './schema/database-schema.ts';
 import { isAny, run } from './sql.ts';
 
@@ -49,10 +50,13 @@ const mayBeSwept = (where: ExpressionBuilder<Database & { e: Database['events'] 
 export function postgresEvents(db: Db): EventLog {
   return {
     append: ({ type, dbId, ownerId, audience = null, data }) =>
-      db
-        .insertInto('events')
-        .values({ type, db_id: dbId, owner_id: ownerId, audience, data: JSON.stringify(data) })
-        .$call(run),
+      insertOne(db, {
+        type,
+        db_id: dbId,
+        owner_id: ownerId,
+        audience,
+        data: JSON.stringify(data),
+      }).$call(run),
 
     async end() {
       const last = await db
@@ -88,18 +92,27 @@ export function postgresEvents(db: Db): EventLog {
   };
 }
 
-/** The event at `position` is read too: without it, the server may have lost the last events. */
-async function eventsAfter(db: Db, position: string, limit: number): ReturnType<EventLog['after']> {
-  const rows = await db
+const insertOne = compiledOnce((db, row: Placeholders<Insertable<Database['events']>>) =>
+  db.insertInto('events').values(row),
+);
+
+type From = ReturnType<typeof numbersOf> & { readonly atMost: number };
+
+const eventsFrom = compiledOnce((db, { atMost, ...position }: Placeholders<From>) =>
+  db
     .selectFrom('events as e')
     .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at'])
     .select([audience.as('audience'), forAdministrators.as('for_administrators')])
     .select(settled.as('settled'))
-    .where(comes('>=', position))
+    .where(comesAt('>=', position))
     .orderBy('e.xid')
     .orderBy('e.position')
-    .limit(limit + 1)
-    .execute();
+    .limit(atMost),
+);
+
+/** The event at `position` is read too: without it, the server may have lost the last events. */
+async function eventsAfter(db: Db, position: string, limit: number): ReturnType<EventLog['after']> {
+  const rows = await eventsFrom(db, { ...numbersOf(position), atMost: limit + 1 }).execute();
   const isHere = rows[0]?.id === position;
   const later = isHere ? rows.slice(1) : rows.slice(0, limit);
   const ready = later.filter((row) => row.settled);
@@ -137,9 +150,15 @@ const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
     ) e order by e.xid, e.position`;
 };
 
-function comes(how: '>' | '>=' | '<=' | '=', position: string) {
+type How = '>' | '>=' | '<=' | '=';
+const comes = (how: How, position: string) => comesAt(how, numbersOf(position));
+
+const comesAt = (how: How, { xid, row }: Readonly<Record<'xid' | 'row', unknown>>) =>
+  sql<SqlBool>`(e.xid, e.position) ${sql.raw(how)} (${xid}::xid8, ${row}::bigint)`;
+
+function numbersOf(position: string) {
   const [, xid = '0', row = '0'] = POSITION.exec(position) ?? [];
-  return sql<SqlBool>`(e.xid, e.position) ${sql.raw(how)} (${xid}::xid8, ${row}::bigint)`;
+  return { xid, row };
 }
 
 type Row = {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import type { Settings } from '../../domain/settings.ts';
 import type { Use } from '../../ports/identity/session-repository.ts';
 import type { Db } from './schema/database-schema.ts';
@@ -7,7 +7,8 @@ import type { Db } from './schema/database-schema.ts';
 export const clockNow = sql<Date>`clock_timestamp()`;
 
 /** The end of a lease taken now. */
-export const leaseEnd = (seconds: number) => sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
+export const leaseEnd = (seconds: number | Expression<number>) =>
+  sql<Date>`clock_timestamp() + make_interval(secs => ${seconds})`;
 
 /** A row read by to_jsonb, which writes times as text: their columns end in `_at` or `_until`. */
 export function fromJson<T extends object>(row: T): T {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t from 'tap';
 import { noMetrics } from '../../../src/adapters/memory/index.ts';
@@ -77,6 +78,33 @@ if (url !== null) {
       .where('user_id', '=', user.id)
       .execute();
     t.same(written, [{ details: 'sixth' }]);
+  });
+
+  await t.test('nothing that is begun during a rollback is written', async (t) => {
+    const user = await storedUser(storage);
+    const entry = { userId: user.id, action: 'login', ipAddress: '', userAgent: '', details: '' } as const;
+    const event = { type: 'container_stopped', dbId: randomUUID(), ownerId: user.id, data: {} } as const;
+    const begun: Promise<unknown>[] = [];
+    let isOver = false;
+    const writeOn = async (tx: Repositories): Promise<void> => {
+      // The statement of an event is compiled once, that of an audit record each time.
+      for (; !isOver; await setImmediate())
+        begun.push(Promise.allSettled([tx.audit.append(entry), tx.events.append(event)]));
+    };
+    let writing = Promise.resolve();
+    const failing = storage.inTransaction(async (tx) => {
+      writing = writeOn(tx);
+      throw new Error('refused');
+    });
+    await t.rejects(failing, { message: 'refused' });
+    isOver = true;
+    await writing;
+    await Promise.all(begun);
+    const [records, events] = await Promise.all([
+      db.selectFrom('audit_records').select('id').where('user_id', '=', user.id).execute(),
+      db.selectFrom('events').select('position').where('db_id', '=', event.dbId).execute(),
+    ]);
+    t.same([records, events], [[], []]);
   });
 
   await t.test('two processes that see one outage record it once', async (t) => {

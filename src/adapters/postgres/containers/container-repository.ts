@@ -1,7 +1,6 @@
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type Selectable, sql } from 'kysely';
 import { AGENT_NODE } from '../../../domain/containers/agents/agent.ts';
-import type { Container } from '../../../domain/containers/container.ts';
-import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
+import type { Container, ContainerState } from '../../../domain/containers/container.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
 import {
   type ContainerRepository,
@@ -10,10 +9,12 @@ import {
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
-import type { Database, Db } from '../schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { resourceColumns, toResources } from '../shared-columns.ts';
 import { allAs, firstAs, isAny } from '../sql.ts';
+import { byRef, type RefValues, refValues } from './by-ref.ts';
 
 type Joined = Selectable<ContainersTable> & {
   owner_username: string;
@@ -54,8 +55,7 @@ const containerReads = (
   nameInUse: (ownerId, name) =>
     liveContainers(db).where('c.owner_id', '=', ownerId).where('c.name', '=', name).$call(isAny),
 
-  findOwned: (ref, ownerId) =>
-    byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
+  findOwned: (ref, ownerId) => ownedBy(db, { ...refValues(ref), ownerId }).$call(firstAs(toContainer)),
 
   async listAllLive() {
     const all: Container[] = [];
@@ -78,6 +78,11 @@ const containerReads = (
 
   findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
 });
+
+const ownedBy = compiledOnce(
+  (db, { ownerId, ...ref }: Placeholders<RefValues & { readonly ownerId: string }>) =>
+    byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId),
+);
 
 /** As many as one statement reads well within its time limit, on a busy machine too. */
 const PAGE_ROWS = 2_000;
@@ -107,14 +112,8 @@ const containerChanges = (
   },
 
   async changeState(dbId, from, change) {
-    const row = await updateLocked(db, dbId)
-      .whereRef('u.id', '=', 'c.owner_id')
-      .set(toUpdate(change))
-      .where('c.state', 'in', from)
-      .returningAll('c')
-      .returning(ofOwner)
-      .executeTakeFirst()
-      .catch(nameTaken);
+    const values = { dbId, from, ...toUpdate(change) };
+    const row = await changeIn(db, values).executeTakeFirst().catch(nameTaken);
     return row === undefined ? null : toContainer(row);
   },
 
@@ -139,8 +138,41 @@ const containerChanges = (
   },
 });
 
+type Change = ReturnType<typeof toUpdate> & {
+  readonly dbId: string;
+  readonly from: readonly ContainerState[];
+};
+
+/** undefined: unchanged. The last two choose columns. */
+const toUpdate = ({ state, reason, started, resources, ...change }: StateChange) => ({
+  state,
+  state_reason: reason ?? null,
+  runtime_id: change.runtimeId,
+  node: change.node,
+  name: change.name,
+  generation: change.generation,
+  ...(resources === undefined ? {} : resourceColumns(resources)),
+  starts: started === true ? true : undefined,
+  isDeleted: state === 'deleted' ? true : undefined,
+});
+
+const changeIn = compiledOnce((db, { dbId, from, starts, isDeleted, ...columns }: Placeholders<Change>) =>
+  updateLocked(db, dbId)
+    .whereRef('u.id', '=', 'c.owner_id')
+    .set(columns)
+    .set({
+      ...(columns.runtime_id === undefined ? {} : { layer_used_mb: null }),
+      ...(starts === undefined ? {} : { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` }),
+      ...(isDeleted === undefined ? { volume_condemned_at: null } : {}),
+      deleted_at: isDeleted === undefined ? null : sql<Date>`now()`,
+    })
+    .where('c.state', '=', sql<ContainerState>`any(${from})`)
+    .returningAll('c')
+    .returning(ofOwner),
+);
+
 /** Locks the row first: an update gets its transaction number before it waits, and events follow these numbers. */
-const updateLocked = (db: Db, dbId: string) =>
+const updateLocked = (db: Db, dbId: string | Expression<string>) =>
   db
     .with('locked', (query) =>
       query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
@@ -163,20 +195,6 @@ function nameTaken(error: unknown): never {
   throw constraint === 'containers_live_name' ? new NameTaken('name in use', { cause: error }) : error;
 }
 
-type ContainerQuery = SelectQueryBuilder<Database & { c: ContainersTable }, 'c', unknown>;
-
-/** The whole runtime id, or a prefix of at least 12 digits: `parseContainerRef` admits only hex. */
-export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, ref: ContainerRef): Q {
-  switch (ref.kind) {
-    case 'db_id':
-      return query.where('c.db_id', '=', ref.dbId) as unknown as Q;
-    case 'runtime_id':
-      return query.where('c.runtime_id', 'like', `${ref.prefix}%`) as unknown as Q;
-    case 'agent':
-      return query.where('c.db_id', '=', ref.agentId).where('c.node', '=', AGENT_NODE) as unknown as Q;
-  }
-}
-
 const containerColumns = toColumns('dbId ownerId name imageKey image shell role node volume');
 
 const toRow = ({ resources, env, diskQuota, ...container }: NewContainer) => ({
@@ -186,20 +204,6 @@ const toRow = ({ resources, env, diskQuota, ...container }: NewContainer) => ({
   ...resourceColumns(resources),
   env: JSON.stringify(env),
   state: 'creating' as const,
-});
-
-/** undefined: unchanged */
-const toUpdate = (change: StateChange) => ({
-  state: change.state,
-  state_reason: change.reason ?? null,
-  ...(change.runtimeId === undefined ? {} : { runtime_id: change.runtimeId, layer_used_mb: null }),
-  node: change.node,
-  name: change.name,
-  ...(change.resources === undefined ? {} : resourceColumns(change.resources)),
-  generation: change.generation,
-  ...(change.started ? { started_at: sql<Date>`now()`, last_used_at: sql<Date>`now()` } : {}),
-  ...(change.state === 'deleted' ? {} : { volume_condemned_at: null }),
-  deleted_at: change.state === 'deleted' ? sql<Date>`now()` : null,
 });
 
 const containerFields = fromColumns(

@@ -1,14 +1,16 @@
-import { type Selectable, sql } from 'kysely';
+import { type Expression, type Selectable, sql } from 'kysely';
 import type {
+  OperationOutcome,
   OperationRepository,
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
 import { fromColumns, toChangedColumns, toColumns } from '../columns.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { OperationsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { originColumns, toOrigin } from '../shared-columns.ts';
-import { allAs, changedOne, clockNow, firstAs, isAny, leaseEnd, run, setOf } from '../sql.ts';
+import { allAs, clockNow, firstAs, isAny, leaseEnd, run, setOf } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationReads(db),
@@ -46,24 +48,43 @@ const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | '
 
 const operationProgress = (db: Db): Pick<OperationRepository, 'begin' | 'record' | 'finish'> => ({
   begin: (operation, leaseSeconds, step = 'begin') =>
-    db
-      .insertInto('operations')
-      .values({ ...toRow(operation), step, lease_until: leaseEnd(leaseSeconds) })
-      .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
-      .$call(changedOne),
+    insertOne(db, { ...toRow(operation), step, leaseSeconds }).$call(isAny),
 
-  async record(id, owner, progress) {
+  record: (id, owner, progress) => {
     const staysCommitted = (progress.phase ?? 'committed') === 'committed';
-    return await (staysCommitted ? mine : uncommitted)(db, id, owner)
-      .set(toUpdate(progress))
-      .$call(changedOne);
+    const isUncommitted = staysCommitted ? undefined : true;
+    return write(db, { id, owner, isUncommitted, ...toUpdate(progress) }).$call(isAny);
   },
 
-  finish: (id, owner, outcome, progress = {}) =>
-    (outcome === 'failed' ? uncommitted : mine)(db, id, owner)
-      .set({ ...toUpdate(progress), outcome, finished_at: clockNow })
-      .$call(changedOne),
+  finish: (id, owner, outcome, progress = {}) => {
+    const isUncommitted = outcome === 'failed' ? true : undefined;
+    return write(db, { id, owner, isUncommitted, outcome, ...toUpdate(progress) }).$call(isAny);
+  },
 });
+
+type NewRow = ReturnType<typeof toRow> & { readonly step: string; readonly leaseSeconds: number };
+
+const insertOne = compiledOnce((db, { leaseSeconds, ...row }: Placeholders<NewRow>) =>
+  db
+    .insertInto('operations')
+    .values({ ...row, lease_until: leaseEnd(leaseSeconds) })
+    .onConflict((conflict) => conflict.column('db_id').where('finished_at', 'is', null).doNothing())
+    .returning('id'),
+);
+
+type Written = ReturnType<typeof toUpdate> & {
+  readonly id: string;
+  readonly owner: string;
+  readonly outcome?: OperationOutcome | undefined;
+  /** Then a committed one stays as it is. */
+  readonly isUncommitted: true | undefined;
+};
+
+const write = compiledOnce((db, { id, owner, isUncommitted, ...columns }: Placeholders<Written>) =>
+  (isUncommitted === undefined ? mine : uncommitted)(db, id, owner)
+    .set({ ...columns, ...(columns.outcome === undefined ? {} : { finished_at: clockNow }) })
+    .returning('id'),
+);
 
 const operationLeases = (db: Db): Pick<OperationRepository, 'renew' | 'release' | 'takeOver'> => ({
   renew: (owner, ids, leaseSeconds) =>
@@ -104,7 +125,9 @@ const operationLeases = (db: Db): Pick<OperationRepository, 'renew' | 'release' 
       .$call(allAs(toOperation)),
 });
 
-const mine = (db: Db, id: string, owner: string) =>
+type Text = string | Expression<string>;
+
+const mine = (db: Db, id: Text, owner: Text) =>
   db
     .updateTable('operations')
     .where('id', '=', id)
@@ -112,8 +135,7 @@ const mine = (db: Db, id: string, owner: string) =>
     .where('finished_at', 'is', null);
 
 /** For writes that must not affect a committed one. */
-const uncommitted = (db: Db, id: string, owner: string) =>
-  mine(db, id, owner).where('phase', '<>', 'committed');
+const uncommitted = (db: Db, id: Text, owner: Text) => mine(db, id, owner).where('phase', '<>', 'committed');
 
 const operationColumns = toColumns(
   'id dbId kind phase carryOver verified unfitted wasDown volumeKept freshRuntimeId measured requestedBy reason',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { ScreenLockRepository } from '../../../ports/identity/screen-lock-repository.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { firstAs, run } from '../sql.ts';
 
@@ -18,12 +19,7 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
     setPasscode: (userId, hash) => user(userId).set({ passcode_hash: hash }).$call(run),
 
     async protectionOf(userId) {
-      const row = await db
-        .selectFrom('users')
-        .leftJoin('totp_factors', 'totp_factors.user_id', 'users.id')
-        .select(['password_hash', 'passcode_hash', 'auto_lock_minutes', 'confirmed_at'])
-        .where('users.id', '=', userId)
-        .executeTakeFirst();
+      const row = await protection(db, { userId }).executeTakeFirst();
       return {
         passwordSet: row?.password_hash != null,
         mfaEnabled: row?.confirmed_at != null,
@@ -59,3 +55,11 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
         .$call(run),
   };
 }
+
+const protection = compiledOnce((db, { userId }: Placeholders<{ readonly userId: string }>) =>
+  db
+    .selectFrom('users')
+    .leftJoin('totp_factors', 'totp_factors.user_id', 'users.id')
+    .select(['password_hash', 'passcode_hash', 'auto_lock_minutes', 'confirmed_at'])
+    .where('users.id', '=', userId),
+);

@@ -12,6 +12,7 @@ import type {
   SessionWithUser,
 } from '../../../ports/identity/session-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
 import { toUseLimits } from '../shared-columns.ts';
@@ -144,8 +145,8 @@ const sessionChanges = (
   },
 });
 
-async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly SessionWithUser[]> {
-  const rows = await db
+const withUser = compiledOnce((db, { ids }: Placeholders<{ readonly ids: readonly string[] }>) =>
+  db
     .selectFrom('sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
     .innerJoin('tiers as t', 't.name', 'u.tier')
@@ -160,8 +161,11 @@ async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly
       sql<boolean>`u.passcode_hash is not null`.as('passcode_set'),
       'u.auto_lock_minutes',
     ])
-    .where('s.id', '=', sql<string>`any(${ids}::uuid[])`)
-    .execute();
+    .where('s.id', '=', sql<string>`any(${ids}::uuid[])`),
+);
+
+async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly SessionWithUser[]> {
+  const rows = await withUser(db, { ids }).execute();
   return rows.map((row) => ({
     session: toSession(fromJson(row.session)),
     user: toUser(fromJson(row.user)),

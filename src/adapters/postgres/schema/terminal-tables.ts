@@ -41,7 +41,7 @@ export type RecordingsTable = {
   seen_at: Defaulted<Date>;
 };
 
-type TerminalLeasesTable = {
+export type TerminalLeasesTable = {
   stream: string;
   container_id: string;
   runtime_id: string;

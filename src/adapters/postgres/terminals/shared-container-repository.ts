@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type Expression, sql } from 'kysely';
 import {
   byPermission,
   COLLABORATION_MODES,
@@ -9,7 +9,9 @@ import type {
   SharedContainer,
   SharedContainerRepository,
 } from '../../../ports/terminals/shared-container-repository.ts';
-import { byRef, liveContainers, toContainer } from '../containers/container-repository.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
+import { byRef, type RefValues, refValues } from '../containers/by-ref.ts';
+import { liveContainers, toContainer } from '../containers/container-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { isAny, run } from '../sql.ts';
 import { isLive, mayOwn } from './collaboration-repository.ts';
@@ -28,12 +30,12 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
 
   return {
     async findFor(userId, ref) {
-      const row = await byRef(sharedContainers(db, userId), ref).orderBy(rank).executeTakeFirst();
+      const row = await sharedWith(db, { ...refValues(ref), userId }).executeTakeFirst();
       return row === undefined || !isShared(row) ? null : toShared(row);
     },
 
     async listVisible(userId) {
-      const rows = await ownContainers(db, userId).unionAll(sharedContainers(db, userId)).execute();
+      const rows = await visibleTo(db, { userId }).execute();
       const own = rows.filter((row) => !isShared(row)).sort(byAge);
       const seen = new Set<string>();
       const shared = rows
@@ -64,7 +66,7 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
   };
 }
 
-const sharedContainers = (db: Db, userId: string) =>
+const sharedContainers = (db: Db, userId: Expression<string>) =>
   liveContainers(db)
     .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')
     .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
@@ -74,10 +76,19 @@ const sharedContainers = (db: Db, userId: string) =>
     .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`);
 
 /** With the columns of `sharedContainers`. */
-const ownContainers = (db: Db, userId: string) =>
+const ownContainers = (db: Db, userId: Expression<string>) =>
   liveContainers(db)
     .select([sql<string | null>`null::uuid`.as('collaboration_id'), sql<Mode | null>`null`.as('mode')])
     .where('c.owner_id', '=', userId);
+
+const visibleTo = compiledOnce((db, { userId }: Placeholders<{ readonly userId: string }>) =>
+  ownContainers(db, userId).unionAll(sharedContainers(db, userId)),
+);
+
+const sharedWith = compiledOnce(
+  (db, { userId, ...ref }: Placeholders<RefValues & { readonly userId: string }>) =>
+    byRef(sharedContainers(db, userId), ref).orderBy(rank),
+);
 
 async function presentIn(db: Db, dbId: string): Promise<readonly PresentPerson[]> {
   const { rows } = await sql<PresentPerson>`

@@ -1,7 +1,9 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { TerminalLeaseRepository } from '../../../ports/terminals/terminal-lease-repository.ts';
 import { fromColumns } from '../columns.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { Db } from '../schema/database-schema.ts';
+import type { TerminalLeasesTable } from '../schema/terminal-tables.ts';
 import { allAs, run } from '../sql.ts';
 
 /** A forgotten run has been silent for longer than any query asks. */
@@ -15,22 +17,7 @@ export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
 const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
   async put({ streamId, dbId, runtimeId, muxSession, replica, runId }) {
     const row = { stream: streamId, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
-    const { isOnly } = await db
-      .insertInto('terminal_holds')
-      .values({ ...row, replica, run: runId })
-      .returning(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('terminal_holds as other')
-              .select('other.stream')
-              .where('other.container_id', '=', dbId)
-              .where('other.runtime_id', '=', runtimeId)
-              .where('other.mux_session', '=', muxSession),
-          ),
-        ).as('isOnly'),
-      )
-      .executeTakeFirstOrThrow();
-    return Boolean(isOnly);
+    return (await putOne(db, { ...row, replica, run: runId }).executeTakeFirst())?.isOnly === true;
   },
 
   markEnding: (streamId) =>
@@ -53,6 +40,16 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
     await db.deleteFrom('replica_runs').where('seen_at', '<', oldest).execute();
   },
 });
+
+const putOne = compiledOnce((db, row: Placeholders<Omit<Selectable<TerminalLeasesTable>, 'is_ending'>>) =>
+  db
+    .insertInto('terminal_holds')
+    .values(row)
+    .returning(
+      sql<boolean>`not exists (select from terminal_holds other where other.container_id = ${row.container_id}
+        and other.runtime_id = ${row.runtime_id} and other.mux_session = ${row.mux_session})`.as('isOnly'),
+    ),
+);
 
 const leaseFields = fromColumns('runtimeId muxSession replica isEnding');
 

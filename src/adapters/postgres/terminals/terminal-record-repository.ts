@@ -9,6 +9,7 @@ import {
   type TerminalRecordRepository,
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
+import { compiledOnce, type Placeholders } from '../connection/compiled-once.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
 import { allAs, firstAs, run } from '../sql.ts';
@@ -86,9 +87,7 @@ const terminalChanges = (
   db: Db,
 ): Pick<TerminalRecordRepository, 'insert' | 'ping' | 'resize' | 'remove' | 'removeAllOf' | 'sweep'> => ({
   async insert(record) {
-    const values = { ...toRow(record), created_at: NOW };
-    const insert = db.insertInto('terminal_records').values(values).returning('created_at');
-    return (await insert.executeTakeFirstOrThrow()).created_at;
+    return (await insertOne(db, toRow(record)).executeTakeFirstOrThrow()).created_at;
   },
 
   async ping(records) {
@@ -138,6 +137,13 @@ const toRow = ({ key, dbId, ...record }: NewTerminalRecord) => ({
   terminal_key: key,
   container_id: dbId,
 });
+
+const insertOne = compiledOnce((db, row: Placeholders<ReturnType<typeof toRow>>) =>
+  db
+    .insertInto('terminal_records')
+    .values({ ...row, created_at: NOW })
+    .returning('created_at'),
+);
 
 const recordFields = fromColumns(
   'id userId connectionId muxSession owner cols rows client ipAddress replica createdAt lastPingAt',

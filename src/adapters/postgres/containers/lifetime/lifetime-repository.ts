@@ -6,6 +6,7 @@ import type {
   LivingContainer,
 } from '../../../../ports/containers/lifetime/lifetime-repository.ts';
 import { fromColumns } from '../../columns.ts';
+import { compiledOnce, type Placeholders } from '../../connection/compiled-once.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, firstAs, leaseEnd } from '../../sql.ts';
 import { containersWithOwner, ofOwner, toContainer } from '../container-repository.ts';
@@ -33,28 +34,30 @@ const lifetimeChanges = (db: Db): Pick<LifetimeRepository, 'change' | 'limitToTi
       .$call(firstAs(toContainer));
   },
 
-  limitToTier: (dbId) =>
-    db
-      .updateTable('containers as c')
-      .from('users as u')
-      .innerJoin('tiers as t', 't.name', 'u.tier')
-      .whereRef('u.id', '=', 'c.owner_id')
-      .where('c.db_id', '=', dbId)
-      .where('c.node', '<>', AGENT_NODE)
-      .where(sql<boolean>`(t.max_ttl_seconds > 0 or t.max_idle_seconds > 0)`)
-      .set({
-        ends_at: sql<Date | null>`case when t.max_ttl_seconds = 0 then c.ends_at else least(
-          case when c.ends_at > clock_timestamp() then c.ends_at end,
-          clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
-        kept_until: sql<Date | null>`case when t.max_ttl_seconds = 0 or c.kept_until is null then c.kept_until
-          else least(c.kept_until, clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
-        idle_seconds: sql<number | null>`case when t.max_idle_seconds = 0 then c.idle_seconds
-          else least(c.idle_seconds, t.max_idle_seconds) end`,
-      })
-      .returningAll('c')
-      .returning(ofOwner)
-      .$call(firstAs(toContainer)),
+  limitToTier: (dbId) => limitToTier(db, { dbId }).$call(firstAs(toContainer)),
 });
+
+const limitToTier = compiledOnce((db, { dbId }: Placeholders<{ readonly dbId: string }>) =>
+  db
+    .updateTable('containers as c')
+    .from('users as u')
+    .innerJoin('tiers as t', 't.name', 'u.tier')
+    .whereRef('u.id', '=', 'c.owner_id')
+    .where('c.db_id', '=', dbId)
+    .where('c.node', '<>', AGENT_NODE)
+    .where(sql<boolean>`(t.max_ttl_seconds > 0 or t.max_idle_seconds > 0)`)
+    .set({
+      ends_at: sql<Date | null>`case when t.max_ttl_seconds = 0 then c.ends_at else least(
+        case when c.ends_at > clock_timestamp() then c.ends_at end,
+        clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
+      kept_until: sql<Date | null>`case when t.max_ttl_seconds = 0 or c.kept_until is null then c.kept_until
+        else least(c.kept_until, clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
+      idle_seconds: sql<number | null>`case when t.max_idle_seconds = 0 then c.idle_seconds
+        else least(c.idle_seconds, t.max_idle_seconds) end`,
+    })
+    .returningAll('c')
+    .returning(ofOwner),
+);
 
 const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForUpdate' | 'markWarned'> => ({
   listEnding: (withinSeconds) =>
