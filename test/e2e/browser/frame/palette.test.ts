@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { aScene, focusedName, signedIn, test } from '../../../support/browser/memory-page.ts';
+import { storedContainer } from '../../../support/database/stored.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
@@ -165,5 +166,17 @@ t.test('the palette acts on the open terminal', async (t) => {
     0,
     'gone with the terminal',
   );
+  t.same(faults, []);
+});
+
+test('the palette acts on a container that it has not loaded, whatever else is typed', async (t, browser, paged) => {
+  const root = await anAdmin(paged.service);
+  await storedContainer(paged.service.ports.storage, root.id, { name: 'db1' });
+  paged.clock.advance(1_000);
+  for (let index = 0; index < 210; index += 1)
+    await storedContainer(paged.service.ports.storage, root.id, { name: `box-${index}` });
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await runs(page, 'db1 delete', 'db1 · Delete…');
+  await page.getByRole('dialog', { name: 'Delete db1?' }).waitFor();
   t.same(faults, []);
 });
