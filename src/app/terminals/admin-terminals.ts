@@ -29,7 +29,7 @@ export type AdminTerminals = ReturnType<typeof adminTerminals>;
 
 /** All users' terminals in all processes, for administrators: who, where and since when, never contents. */
 export function adminTerminals({
-  storage: { repositories },
+  storage: { repositories, inTransaction },
   terminals,
   bus,
   monotonicMs,
@@ -57,10 +57,11 @@ export function adminTerminals({
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });
-      if (await repositories.terminalCloseRequests.insert(id)) {
+      await inTransaction(async (tx) => {
+        if (!(await tx.terminalCloseRequests.insert(id))) return;
         const details = JSON.stringify({ id, user_id: found.userId, container_id: found.dbId });
-        await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
-      }
+        await tx.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
+      });
       publishTerminalNotice(bus, { kind: 'close', id });
       await pollUntil(async () => (await records.find(id)) === null, GONE);
       return ok(null);
