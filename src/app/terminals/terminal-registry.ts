@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { unreachable } from '../../domain/result.ts';
+import { tooManyKept } from '../../domain/terminals/kept-terminals.ts';
 import { CLOSE, type CloseReason, type TerminalKey } from '../../domain/terminals/terminal.ts';
 import { EMPTY, needsOpening, nextSlot } from '../../domain/terminals/terminal-slot.ts';
-import type { Leaving, Slot, SlotEffect, SlotEvent } from '../../domain/terminals/terminal-slot-types.ts';
+import type { Leaving, SlotEffect, SlotEvent } from '../../domain/terminals/terminal-slot-types.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import { type TerminalEnding, terminalCleanup } from './cleanup/terminal-cleanup.ts';
@@ -12,36 +13,25 @@ import { ptyTerminal } from './output/pty-terminal.ts';
 import { type ReadScheduler, readScheduler } from './output/read-scheduler.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
+import {
+  type AttachRequest,
+  type Entry,
+  isOtherMode,
+  keptIn,
+  type Opened,
+  type Shown,
+  type TerminalListener,
+} from './terminal-entries.ts';
 import { TerminalSockets } from './terminal-sockets.ts';
 
-export type AttachRequest = {
-  readonly terminal: LiveTerminal;
-  readonly resumes: string | null;
-  readonly forceNew: boolean;
-  /** Called when its new program has started, in this session, before the stream is there. */
-  started(muxSession: string | null): void;
-};
-
 type OpenEffect = Extract<SlotEffect, { do: 'open' }>;
-type Entry = { target: TerminalTarget; slot: Slot };
-/** `target`: where it was opened; a later socket of its key may request another session. */
-type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
-
 export type TerminalRegistryDeps = {
   readonly leases: TerminalLeases;
   readonly log: Logger;
   readonly monotonicMs: () => number;
-  /** Notified of every stream, and of keys without one. */
-  readonly listener: {
-    opened(key: TerminalKey, stream: TerminalStream): void;
-    emptied(key: TerminalKey): void;
-  };
+  readonly listener: TerminalListener;
   readonly screens: HeadlessTerminals;
 };
-
-/** Whether the open stream and the new socket differ in mode: one may type, the other only view. */
-const isOtherMode = (entry: Entry, target: TerminalTarget): boolean =>
-  entry.target.participation?.mode !== target.participation?.mode;
 
 /** The state of this process's terminals: slots by key, also of lost clients, their streams, and open sockets. */
 export class TerminalRegistry {
@@ -97,6 +87,9 @@ export class TerminalRegistry {
 
   /** The socket has closed, or will not be used. */
   leave(target: TerminalTarget, socket: string, how: Leaving): void {
+    const entry = this.#slots.get(target.key);
+    const left = this.find(socket);
+    if (entry !== undefined && left !== null && left.recordedAt !== null) entry.last = left;
     this.#sockets.remove(socket);
     this.#apply(target, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
   }
@@ -146,6 +139,11 @@ export class TerminalRegistry {
     return this.all().findLast((terminal) => terminal.key === key) ?? null;
   }
 
+  /** The newest shown under that key, also by a client that is lost. */
+  lastShown(key: TerminalKey): Shown | null {
+    return this.underKey(key) ?? this.#slots.get(key)?.last ?? null;
+  }
+
   has(key: TerminalKey): boolean {
     return this.#slots.has(key);
   }
@@ -156,10 +154,12 @@ export class TerminalRegistry {
     return dbId === null ? all : all.filter((target) => target.dbId === dbId);
   }
 
-  /** Ends terminals not resumed in time; for a timer. */
+  /** Ends terminals not resumed in time, and those too many for their users; for a timer. */
   tick(): void {
     const nowMs = this.#deps.monotonicMs();
     for (const target of this.targets()) this.#apply(target, { type: 'tick', nowMs });
+    for (const { target, untilMs } of tooManyKept(keptIn(this.#slots, this.#streams)))
+      this.#apply(target, { type: 'tick', nowMs: untilMs });
   }
 
   /** Waits for all ends. */
@@ -168,7 +168,7 @@ export class TerminalRegistry {
   }
 
   #apply(target: TerminalTarget, event: SlotEvent): void {
-    const entry = this.#slots.get(target.key) ?? { target, slot: EMPTY };
+    const entry = this.#slots.get(target.key) ?? { target, slot: EMPTY, last: null };
     const { slot, effects } = nextSlot(entry.slot, event, target.isMain);
     entry.slot = slot;
     if (slot.kind === 'empty') this.#slots.delete(target.key);

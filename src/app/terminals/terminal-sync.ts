@@ -9,6 +9,7 @@ import type {
 } from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalTarget } from './opening/locate-terminal.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
+import type { Shown } from './terminal-entries.ts';
 import {
   publishTerminalNotice,
   subscribeToTerminalNotices,
@@ -100,7 +101,7 @@ function terminalChecks({ records, closeRequests, replica, registry }: TerminalS
   async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
       if (newest.replica === replica) continue;
-      const mine = registry.underKey(newest.key);
+      const mine = registry.lastShown(newest.key);
       if (mine === null || isLater(newest, mine)) registry.taken(newest.key);
     }
   }
@@ -122,6 +123,6 @@ function terminalChecks({ records, closeRequests, replica, registry }: TerminalS
 }
 
 /** A terminal without a record yet is later than all with one. */
-const isLater = (record: TerminalRecord, { id, recordedAt }: LiveTerminal): boolean =>
+const isLater = (record: TerminalRecord, { id, recordedAt }: Shown): boolean =>
   recordedAt !== null &&
   (record.createdAt > recordedAt || (record.createdAt.getTime() === recordedAt.getTime() && record.id > id));

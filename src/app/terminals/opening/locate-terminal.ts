@@ -10,6 +10,7 @@ export type TerminalStart = Pick<TerminalRequest, 'marker' | 'forceNew' | 'start
 /** A terminal's location, with the functions to open and end it. */
 export type TerminalTarget = {
   readonly key: TerminalKey;
+  readonly userId: string;
   readonly dbId: string;
   /** Its container in the engine. */
   readonly handle: RuntimeHandle;

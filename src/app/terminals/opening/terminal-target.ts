@@ -58,7 +58,8 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
   const { shell } = container;
   const key = terminalKey(handle.runtimeId, caller.user.id, connectionId);
   const { runtimeId } = handle;
-  const target = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
+  const { id: userId } = caller.user;
+  const target = { key, userId, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
   if (access !== null) return { ...target, ...participantTarget(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
   const shown =
@@ -81,7 +82,7 @@ function participantTarget(
   { collaborationId }: SharedAccess,
   handle: RuntimeHandle,
   backend: TerminalBackend,
-): Omit<TerminalTarget, 'key' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
+): Omit<TerminalTarget, 'key' | 'userId' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
   const { id: userId } = caller.user;
   const muxSession = MAIN_SESSION;
   const session = participantSession(userId);

@@ -194,7 +194,7 @@ t.test('a terminal gives way only to what another process shows under its key la
   type Newest = { readonly replica?: string; readonly createdAt: Date; readonly id: string };
   type Mine = { readonly recordedAt: Date | null; readonly id: string };
   const cases: readonly (readonly [what: string, newest: Newest, mine: Mine | null, isTaken: boolean])[] = [
-    ['no terminal of its own', { createdAt: early, id: 'a' }, null, true],
+    ['none that was on record', { createdAt: early, id: 'a' }, null, true],
     ['a later one', { createdAt: late, id: 'a' }, { recordedAt: early, id: 'b' }, true],
     ['an earlier one', { createdAt: early, id: 'b' }, { recordedAt: late, id: 'a' }, false],
     ['the second of one moment', { createdAt: early, id: 'b' }, { recordedAt: early, id: 'a' }, true],
@@ -214,7 +214,7 @@ t.test('a terminal gives way only to what another process shows under its key la
       },
     };
     const slots = {
-      underKey: () => mine,
+      lastShown: () => mine,
       has: () => true,
       taken: (one: TerminalKey) => void taken.push(one),
     };
