@@ -2,7 +2,6 @@ import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { TerminalClient } from '../../domain/terminals/terminal-client.ts';
-import type { Clock } from '../../ports/clock.ts';
 import type {
   NewTerminalRecord,
   TerminalRecordRepository,
@@ -33,6 +32,8 @@ export type LiveTerminal = {
   cols: number;
   rows: number;
   lastPingAt: Date;
+  /** Since the last write of pings. */
+  wasPinged: boolean;
   /** By the database's clock; null before its record is written. */
   recordedAt: Date | null;
 };
@@ -60,11 +61,11 @@ export type ConnectionRecords = ReturnType<typeof connectionRecords>;
 /** Keeps the records of open terminals up to date; `open` has those of this process by id. */
 export function connectionRecords(
   open: { all(): readonly LiveTerminal[]; find(id: string): LiveTerminal | null },
-  clock: Clock,
+  monotonicMs: () => number,
   replica: string,
 ) {
   const resized = new Set<LiveTerminal>();
-  let writtenAt = clock.now();
+  let writtenMs = monotonicMs();
 
   return {
     resize(entry: LiveTerminal, cols: number, rows: number): void {
@@ -75,7 +76,8 @@ export function connectionRecords(
     recordOf: ({
       connection: _,
       lastPingAt: __,
-      recordedAt: ___,
+      wasPinged: ___,
+      recordedAt: ____,
       ...entry
     }: LiveTerminal): NewTerminalRecord => ({
       ...entry,
@@ -87,17 +89,19 @@ export function connectionRecords(
       const sizes = [...resized];
       resized.clear();
       await records.resize(sizes.map(({ id, cols, rows }) => ({ id, cols, rows })));
-      const now = clock.now();
-      if (now.getTime() - writtenAt.getTime() < PING_EVERY_MS) return;
-      const pinged = open
-        .all()
-        .flatMap((entry) =>
-          entry.lastPingAt >= writtenAt && entry.recordedAt !== null
-            ? [{ ...this.recordOf(entry), createdAt: entry.recordedAt }]
-            : [],
-        );
-      await records.ping(pinged);
-      writtenAt = now;
+      const nowMs = monotonicMs();
+      if (nowMs - writtenMs < PING_EVERY_MS) return;
+      const entries = open.all().filter(({ wasPinged, recordedAt }) => wasPinged && recordedAt !== null);
+      const pinged = entries.map((entry) => ({
+        ...this.recordOf(entry),
+        createdAt: entry.recordedAt ?? entry.lastPingAt,
+      }));
+      for (const entry of entries) entry.wasPinged = false;
+      await records.ping(pinged).catch((error: unknown) => {
+        for (const entry of entries) entry.wasPinged = true;
+        throw error;
+      });
+      writtenMs = nowMs;
       // A ping may have restored one that has ended meanwhile.
       await records.remove(pinged.filter(({ id }) => open.find(id) === null).map(({ id }) => id));
       await records.sweep();

@@ -105,7 +105,7 @@ function openTerminals(deps: TerminalDeps, listener: ReturnType<typeof terminalA
   const { me, log, monotonicMs } = deps;
   const leases = terminalLeases(deps.storage.repositories.terminalLeases, me, monotonicMs);
   const registry = new TerminalRegistry({ leases, log, monotonicMs, listener, screens: deps.engine.screens });
-  const connections = connectionRecords(registry, deps.clock, me.replica);
+  const connections = connectionRecords(registry, monotonicMs, me.replica);
   return { leases, registry, connections, sync: syncOf(registry, deps), shared: sharedIn(registry, deps) };
 }
 

@@ -183,7 +183,7 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
     recording,
     onNotice,
     pinged() {
-      entry.lastPingAt = clock.now();
+      Object.assign(entry, { lastPingAt: clock.now(), wasPinged: true });
     },
     shown: () => registry.shown(target, entry.id),
     ended: () => ended(state.deps, target, stream),

@@ -118,5 +118,6 @@ export const liveEntry = (
   cols: options.cols,
   rows: options.rows,
   lastPingAt: now,
+  wasPinged: true,
   recordedAt: null,
 });
