@@ -9,8 +9,10 @@ import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../src/adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
 import { accountForInitdb } from '../../src/adapters/postgres/embedded/os-account.ts';
+import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { checkAudit } from '../../src/app/audit/verify-audit.ts';
 import { embeddedUrlOf } from '../support/database/database.ts';
+import { poolOf } from '../support/engine/container.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
@@ -83,13 +85,21 @@ async function sealedIn(url: string): Promise<number> {
   return verdict.kind === 'whole' ? Number(verdict.head.seq) : -1;
 }
 
+/** Waits for the member of the warm pool; returns its db id. */
+async function memberIn(dataDir: string): Promise<string> {
+  const db = openDatabase(openPool({ url: await embeddedUrlOf(dataDir) }));
+  const [dbId = ''] = await poolOf(postgresStorage(db), 1).finally(() => db.destroy());
+  return dbId;
+}
+
 t.test('a restored database meets an engine that ran on, and nothing is lost', async (t) => {
   const engine = await engineOrSkip(t);
-  const installation = await anInstallation(t);
+  const installation = await anInstallation(t, { BERTH_WARM_POOL: '1' });
   if (engine === null || installation === null) return;
   const before = await whileRunning(t, installation, async (call) => ({
     kept: await aContainerWithCanary(call, 'kept'),
     deleted: await aContainerWithCanary(call, 'deleted'),
+    member: await memberIn(installation.dataDir),
   }));
   const copy = restored(t, installation);
   const made = await whileRunning(t, installation, async (call) => {
@@ -97,6 +107,7 @@ t.test('a restored database meets an engine that ran on, and nothing is lost', a
     t.equal((await call('DELETE', `/api/containers/${before.deleted.dbId}`)).status, 200);
     return await aContainerWithCanary(call, 'made-later');
   });
+  t.equal(made.dbId, before.member, 'it was claimed from the warm pool, whose row is in the copy');
 
   await whileRunning(t, copy, async (call) => {
     const { kept, deleted } = before;
@@ -116,11 +127,15 @@ t.test('a restored database meets an engine that ran on, and nothing is lost', a
       404,
       'no row knows what was made since',
     );
+    const next = await aContainerWithCanary(call, 'next');
+    t.not(next.dbId, made.dbId, 'nobody else gets it');
+    t.not(await memberIn(copy.dataDir), made.dbId);
     const stray = engine.docker.getContainer(made.id);
     const isStopped = async () => !(await stray.inspect()).State.Running;
     t.ok(await eventually(isStopped, Boolean), 'its container is stopped, and still there');
     const volumes = (await stray.inspect()).Mounts.map(({ Name = '' }) => Name).filter((name) => name !== '');
     t.ok(volumes.length > 0);
+    t.ok(volumes.includes(`ws-${made.dbId}`));
     for (const name of volumes) t.ok(await engine.docker.getVolume(name).inspect(), 'and so is its volume');
 
     const now = await eventually(

@@ -8,6 +8,7 @@ import { clusterRuntime } from '../../src/adapters/kubernetes/containers/contain
 import { networkPolicy } from '../../src/adapters/kubernetes/network/network-policy.ts';
 import { containerDiskContract } from '../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../contract/containers/container-runtime.ts';
+import { poolMemberContract } from '../contract/containers/warm-pool.ts';
 import { aSpec, started } from '../support/engine/container.ts';
 import { hintsOf } from '../support/hints.ts';
 import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
@@ -36,6 +37,7 @@ const podsOf = async (dbId: string) =>
 
 await containerRuntimeContract('a real cluster', { runtime, image });
 await containerDiskContract('a real cluster', { runtime, image });
+await poolMemberContract('a real cluster', { runtime, image });
 
 t.test('images that nobody has are reported, and no Pod is left', async (t) => {
   const spec = aSpec('berth/none:1');

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { RuntimeHandle } from '../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../contract/containers/container-runtime.ts';
+import { poolMemberContract } from '../contract/containers/warm-pool.ts';
 import { aSpec, shellIn, started } from '../support/engine/container.ts';
 import { hintsOf } from '../support/hints.ts';
 import { eventually } from '../support/patience.ts';
@@ -29,6 +30,7 @@ async function discard(handle: RuntimeHandle, volume: string): Promise<void> {
 
 await containerRuntimeContract('a real Swarm', { runtime, image });
 await containerDiskContract('a real Swarm', { runtime, image });
+await poolMemberContract('a real Swarm', { runtime, image });
 
 t.test('a container is confined as by Docker', async (t) => {
   const spec = aSpec(image);

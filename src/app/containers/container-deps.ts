@@ -21,7 +21,7 @@ export type ContainerDeps = {
   readonly clock: Clock;
   readonly operations: Operations;
   readonly terminals: Pick<TerminalsOfContainers, 'closeAll'>;
-  readonly warmPool: Pick<WarmPool, 'claim'>;
+  readonly warmPool: Pick<WarmPool, 'reserve' | 'claim' | 'release'>;
   readonly log: Logger;
   readonly settings: ContainerSettings;
 };

@@ -46,6 +46,15 @@ export async function checkNewContainer(tx: Repositories, name: string, caller: 
   return refuse({ code: 'kept_limit_reached', max, names });
 }
 
+/** Whether a new container fits as it is, as far as can be said before the owner's row is locked. Changes nothing. */
+export async function seemsToFit(repositories: Repositories, name: string, caller: Caller): Promise<boolean> {
+  const [known, kept] = await Promise.all([
+    countsOf(repositories, name, caller),
+    repositories.deletedContainers.countKept(caller.user.id),
+  ]);
+  return roomFor(known).ok && known.live + kept < mostWithKept(known.max);
+}
+
 /**
  * Whether deleted ephemeral containers make room for one more: those whose volumes are being erased, or the one deleted
  * first, which is given up. `excess` counts the containers above the limit.

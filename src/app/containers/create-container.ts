@@ -4,6 +4,7 @@ import {
   DEFAULT_IMAGE_KEY,
   DEFAULT_ROLE_KEY,
   installsSomething,
+  pinned,
   type Role,
 } from '../../domain/containers/catalogue.ts';
 import { type Container, nameFaults } from '../../domain/containers/container.ts';
@@ -17,15 +18,17 @@ import {
   NO_LIFETIME,
 } from '../../domain/containers/lifetime/lifetime.ts';
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
+import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Repositories } from '../../ports/storage.ts';
 import type { AsyncResult } from '../async-result.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
-import { tierOf } from './container-limits.ts';
+import { seemsToFit, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 import { insertContainer, type NewContainerSettings, type Plan } from './insert-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
@@ -73,7 +76,11 @@ export const createContainer =
     return (await attempt({ ...deps, warmPool: NO_POOL }, creation)).outcome;
   };
 
-const NO_POOL: ContainerDeps['warmPool'] = { claim: async () => null };
+const NO_POOL: ContainerDeps['warmPool'] = {
+  reserve: async () => null,
+  claim: async () => null,
+  release: () => {},
+};
 
 /** Refusals of one node. Another node may accept. */
 const NODE_REFUSALS: ReadonlySet<DomainError['code']> = new Set([
@@ -101,12 +108,14 @@ async function attempt(
   { request, plan, caller, origin, note, answers, untilMs }: Creation,
 ): Promise<Attempt> {
   const { snapshot } = plan;
+  const reserved = await reserve(deps, request, plan, caller);
+  const claim = (tx: Repositories) => deps.warmPool.claim(tx, reserved);
   let dbId: string = randomUUID();
   let isMember = false;
   const prepare: Prepare = async (tx) => {
     const isReady = await lockSnapshot(tx, snapshot, caller);
     if (!isReady.ok) return isReady;
-    const inserted = await insertContainer(deps, tx, request, plan, caller);
+    const inserted = await insertContainer(deps, tx, request, plan, caller, { claim });
     if (!inserted.ok) return inserted;
     const { container, warm } = inserted.value;
     const { name, resources } = container;
@@ -121,7 +130,8 @@ async function attempt(
   const submitted = deps.operations.submit(dbId, operation, prepare, { answers }, begun.resolve);
   const finishing = submitted.catch(engineRefusal);
   // A second attempt may have no time left. It then answers with the row, which must exist.
-  await Promise.race([begun.promise, finishing]);
+  const early = await Promise.race([begun.promise.then(() => null), finishing]);
+  if (early?.ok === false && !isMember) deps.warmPool.release(reserved);
   const finished = await within(untilMs - performance.now(), finishing, null);
   if (finished?.ok) return { outcome: ok(finished.value.container), canRetryElsewhere: false };
   if (finished !== null)
@@ -129,6 +139,21 @@ async function attempt(
   const container = await deps.storage.repositories.containers.findAny(dbId);
   if (container === null) throw new Error(`container ${dbId} was not begun in time`);
   return { outcome: ok(container), canRetryElsewhere: false };
+}
+
+/**
+ * A member of the warm pool for this create; null for a new container. A member cannot take an environment or other files,
+ * which are fixed when a container is made. A create that will be refused takes none.
+ */
+async function reserve(
+  { storage, warmPool }: Pick<ContainerDeps, 'storage' | 'warmPool'>,
+  { env = {} }: CreateRequest,
+  { name, image, resources, snapshot }: Plan,
+  caller: Caller,
+): Promise<PoolMember | null> {
+  if (Object.keys(env).length > 0 || snapshot !== null) return null;
+  const isWanted = () => seemsToFit(storage.repositories, name, caller);
+  return await warmPool.reserve(pinned(image), resources, isWanted);
 }
 
 /** The complete request, or all its faults at once. */

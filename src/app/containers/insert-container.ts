@@ -34,17 +34,24 @@ export type Plan = {
   readonly snapshot: Snapshot | null;
 };
 
+type Source = {
+  /** The row's id, unless a member is claimed. */
+  readonly newId?: string;
+  /** Takes a member out of the warm pool; null for a new container. */
+  readonly claim?: (tx: Repositories) => Promise<PoolMember | null>;
+};
+
 /**
  * Writes the row of a new container. The owner's row is locked, so two creates cannot both be the last that the tier
  * allows.
  */
 export async function insertContainer(
-  { settings, warmPool }: Pick<ContainerDeps, 'warmPool' | 'settings'>,
+  { settings }: Pick<ContainerDeps, 'settings'>,
   tx: Repositories,
   request: NewContainerSettings,
   { name, image, role, resources, lifetime, snapshot }: Plan,
   caller: Caller,
-  newId: string = randomUUID(),
+  { newId = randomUUID(), claim = async () => null }: Source = {},
 ): AsyncResult<{ container: Container; warm: WarmContainer | null }> {
   const ownerId = caller.user.id;
   // The user was deleted while the request waited.
@@ -57,9 +64,7 @@ export async function insertContainer(
   if (!isKept)
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
   const env = request.env ?? {};
-  // A member cannot take an environment or other files, which are fixed when a container is made.
-  const isUsual = Object.keys(env).length === 0 && snapshot === null;
-  const member = isUsual ? await warmPool.claim(tx, pinned(image), resources) : null;
+  const member = await claim(tx);
   const dbId = member?.dbId ?? newId;
   const container = await tx.containers.insert({
     dbId,

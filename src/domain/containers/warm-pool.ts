@@ -4,15 +4,17 @@ import { type Resources, sameResources } from './resources.ts';
 /**
  * Containers started in advance.
  *
- *   making --> ready --claimed by a create--> the row is gone, a container's row replaces it
- *      |         |
- *      +---------+--> removing --> gone, with its volume, which was never used
+ *   making --> ready --> claiming --by a create--> the row is gone, a container's row replaces it
+ *      |         |          |
+ *      +---------+----------+--> removing --> gone, with its volume, which was never used
  *
- * A claim takes only ready members, and a removal ends `ready` first, so no member is both claimed and removed.
+ * A claim takes only ready members, and a removal ends `ready` first, so no member is both claimed and removed. A claim
+ * is marked in the engine before the create: a restored database may have a row of a member that is a user's container.
+ * What the engine does not show as unclaimed therefore leaves the pool without its container and volume.
  */
 export type PoolMember = {
   readonly dbId: string;
-  readonly state: 'making' | 'ready' | 'removing';
+  readonly state: 'making' | 'ready' | 'claiming' | 'removing';
   readonly node: string;
   readonly image: string;
   /** The image that the reference named when the member was made. */
@@ -25,13 +27,15 @@ export type PoolMember = {
   readonly quota: Quota | null;
 };
 
-/** A member, and whether the process making or removing it is gone. */
+/** A member, and whether the process making, claiming or removing it is gone. */
 export type WatchedMember = PoolMember & { readonly abandoned: boolean };
 
 /** What members are made of; null when they cannot be made now. */
 export type PoolModel = Pick<PoolMember, 'node' | 'image' | 'imageId' | 'resources'> & {
   /** The image is of an older version of Berth: another process may have the new one. */
   readonly isOlder: boolean;
+  /** How sizes of new volumes are enforced. */
+  readonly quota: Quota;
 };
 
 export type PoolPlan = { readonly remove: readonly PoolMember[]; readonly make: number };
@@ -43,7 +47,7 @@ export const POOL_HOSTNAME = 'workspace';
 
 /**
  * Which members to remove and how many to make, so that `size` good ones exist or are being made. Members come oldest
- * first; `running` are those whose containers were seen running after the rows were read. With an older image, members
+ * first; `running` are those whose containers were seen running and unclaimed after the rows were read. With an older image, members
  * of other images stay, and while there are any, none are made: two processes would replace each other's members.
  */
 export function planPool(
@@ -62,7 +66,7 @@ export function planPool(
   const good = members.filter(isGood);
   const surplus = new Set(good.slice(0, Math.max(0, good.length + coming - size)));
   const leftBehind = members.filter((one) => one.state !== 'ready' && one.abandoned);
-  const others = members.filter((one) => one.state !== 'removing' && isOthers(one));
+  const others = members.filter((one) => COUNTED.has(one.state) && isOthers(one));
   const bad = members.filter(
     (one) =>
       one.state === 'ready' &&
@@ -73,10 +77,13 @@ export function planPool(
   return { remove: [...leftBehind, ...bad], make: mayMake ? Math.max(0, size - kept) : 0 };
 }
 
-const isOf = (one: PoolMember, { node, image, imageId, resources }: PoolModel): boolean =>
+const COUNTED: ReadonlySet<PoolMember['state']> = new Set(['making', 'ready']);
+
+const isOf = (one: PoolMember, { node, image, imageId, resources, quota }: PoolModel): boolean =>
   one.node === node &&
   one.image === image &&
   one.imageId === imageId &&
+  (one.quota === null || one.quota === quota) &&
   sameResources(one.resources, resources);
 
 /**

@@ -46,6 +46,8 @@ export type ContainerSpec = {
   readonly env: Readonly<Record<string, string>>;
   /** It may stay stopped: whether its node could start it does not matter now. */
   readonly mayStayStopped?: true;
+  /** For the warm pool: the engine shows it as a member until `claim`. */
+  readonly isMember?: true;
 };
 
 /** A container with this installation's labels. */
@@ -58,6 +60,8 @@ export type ListedContainer = {
   readonly isSilent?: true;
   /** It has been asked to end, as far as the engine knows: its programs may still run, or its node has not answered. */
   readonly isEnding?: true;
+  /** It was made for the warm pool, and nobody has ever claimed it. */
+  readonly isMember?: true;
 };
 
 /** Whether a removal or a stop could only wait for its node or its end. A later listing shows what became of it. */
@@ -90,6 +94,11 @@ export interface ContainerRuntime {
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
   /**
+   * Takes a container out of the warm pool for ever, and keeps that in the engine, which is never older than its
+   * containers, as a restored database is. True for the first caller alone; false for one that is gone or no member.
+   */
+  claim(handle: RuntimeHandle): Promise<boolean>;
+  /**
    * Kills all processes of a container with a hung process start, so that the engine can stop and remove it. Returns
    * whether it did. Never throws.
    */
@@ -100,8 +109,10 @@ export interface ContainerRuntime {
 export interface ContainerObserver {
   ping(): Promise<void>;
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;
-  /** The container of that row and generation, or null. */
+  /** The container of that row and generation, or null. Members of the warm pool may be left out. */
   find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
+  /** The container of that row, if it was made for the warm pool and nobody has ever claimed it. */
+  findMember(dbId: string): Promise<RuntimeHandle | null>;
   /** All containers with this installation's label, in any state. */
   list(): Promise<readonly ListedContainer[]>;
   /**

@@ -1,18 +1,18 @@
 import type { Quota } from '../../domain/containers/disk-quota.ts';
 import type { PoolMember, PoolModel, WatchedMember } from '../../domain/containers/warm-pool.ts';
 
-export type NewMember = Omit<PoolModel, 'isOlder'> & Pick<PoolMember, 'dbId' | 'volume'>;
+export type NewMember = Omit<PoolModel, 'isOlder' | 'quota'> & Pick<PoolMember, 'dbId' | 'volume'>;
 
 /** A started member, and how the size of its volume is enforced; null while unknown. */
 export type MadeMember = { readonly runtimeId: string; readonly quota: Quota | null };
 
-/** The member that a create needs. */
-export type PoolClaim = Pick<PoolModel, 'node' | 'image' | 'imageId'> & {
+/** The member that a create needs. A member of unknown quota fits. */
+export type PoolClaim = Pick<PoolModel, 'node' | 'image' | 'imageId' | 'quota'> & {
   /** null: any size. */
   readonly diskMb: number | null;
 };
 
-/** The rows of the warm pool. `owner` is the process that makes or removes a member. */
+/** The rows of the warm pool. `owner` is the process that makes, claims or removes a member. */
 export interface WarmPoolRepository {
   /** Oldest first. `abandoned`: its lease has expired or, with `own`, is of an earlier run of the owner. */
   list(owner: string, own: boolean): Promise<readonly WatchedMember[]>;
@@ -20,12 +20,18 @@ export interface WarmPoolRepository {
   ids(): Promise<ReadonlySet<string>>;
   /** Inserts a member to be made, unless `size` are ready or being made, also under concurrency. */
   begin(member: NewMember, size: number, owner: string, leaseSeconds: number): Promise<boolean>;
+  /** Extends the lease of a member that this owner makes or removes. */
+  renew(dbId: string, owner: string, leaseSeconds: number): Promise<void>;
   /** False when this owner has lost it. */
   markReady(dbId: string, owner: string, made: MadeMember): Promise<boolean>;
-  /** Takes a member out of the pool for removal. False when it was claimed or is being removed. */
+  /**
+   * Takes a member out of the pool for removal. False when it was claimed, or another process claims or removes it.
+   */
   retire(dbId: string, owner: string, leaseSeconds: number): Promise<boolean>;
-  /** Deletes a removed member's row. */
-  forget(dbId: string, owner: string): Promise<void>;
-  /** Takes a ready member out of the pool, oldest first: each goes to one caller, and none waits for another. */
-  claim(claim: PoolClaim): Promise<PoolMember | null>;
+  /** Deletes the row of a member that this owner claims or removes. False when the owner has lost it. */
+  forget(dbId: string, owner: string): Promise<boolean>;
+  /** Deletes the row alone of a member that may be a user's container. */
+  leave(dbId: string, owner: string): Promise<void>;
+  /** Begins to claim a ready member, oldest first: each goes to one caller, and none waits for another. */
+  reserve(claim: PoolClaim, owner: string, leaseSeconds: number): Promise<PoolMember | null>;
 }

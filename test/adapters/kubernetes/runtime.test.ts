@@ -10,6 +10,7 @@ import { networkPolicy } from '../../../src/adapters/kubernetes/network/network-
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
+import { poolMemberContract } from '../../contract/containers/warm-pool.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { hintsOf } from '../../support/hints.ts';
 import { clusterScene, startedIn } from '../../support/kubernetes/cluster-runtime.ts';
@@ -20,6 +21,7 @@ import { eventually } from '../../support/patience.ts';
 const shared = await clusterScene(t);
 await containerRuntimeContract('cluster', shared);
 await containerDiskContract('cluster', shared);
+await poolMemberContract('cluster', shared);
 
 const QUICK = { patience: { startSeconds: 0.2, endSeconds: 0.2, removalSeconds: 0.2 } };
 

@@ -25,7 +25,7 @@ import { containerAccessContract } from '../../contract/containers/inside/contai
 import { containerProcessesContract } from '../../contract/containers/processes/container-processes.ts';
 import { roleInstallerContract } from '../../contract/containers/role-setups.ts';
 import { volumeCopiesContract } from '../../contract/containers/snapshots/volume-copies.ts';
-import { warmPoolEngineContract } from '../../contract/containers/warm-pool.ts';
+import { poolMemberContract, warmPoolEngineContract } from '../../contract/containers/warm-pool.ts';
 import { storageContracts } from '../../contract/storage.ts';
 import { terminalBackendContract } from '../../contract/terminals/terminal-backend.ts';
 import { storedUser } from '../../support/database/stored.ts';
@@ -123,6 +123,7 @@ await roleInstallerContract('memory', access);
 
 const warmPool = memoryWarmPoolEngine();
 warmPool.images.set('absent', null);
+await poolMemberContract('memory', access);
 await warmPoolEngineContract('memory', { warmPool, image: 'any', absent: 'absent' });
 
 const handle = await runtime.create(aSpec('any'));

@@ -5,6 +5,7 @@ import {
   BASE_VERSION,
 } from '../../../src/adapters/docker/images/base-image-recipe.ts';
 import { swarmWarmPool } from '../../../src/adapters/swarm/images/warm-pool.ts';
+import { poolMemberContract } from '../../contract/containers/warm-pool.ts';
 import { runtimeOn, standInSwarm } from '../../support/swarm/stand-in.ts';
 
 t.test(
@@ -26,6 +27,9 @@ t.test(
     await t.rejects(imageAt(one), { name: 'RuntimeUnavailable' }, 'while it is not made yet');
   },
 );
+
+const runtime = runtimeOn(await standInSwarm(t));
+await poolMemberContract('a Swarm', { runtime, image: 'registry.example/box:1' });
 
 t.test('an image of a registry is known by its reference', async (t) => {
   const { swarm } = runtimeOn(await standInSwarm(t));

@@ -25,6 +25,7 @@ function place(runtime: MemoryRuntime, row: Container): void {
     handle: { node: 'local', runtimeId },
     startedAt: row.startedAt,
     paused: false,
+    isMember: false,
   });
   runtime.volumes.set(volume, { quota: 'soft', usedBytes: 0, isResizable: true });
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../src/ports/containers/container-images.ts';
+import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type { NewMember } from '../../../src/ports/containers/warm-pool-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { aSpec } from '../../support/engine/container.ts';
 
 const resources = { memoryMb: 512, cpuMillicores: 500, diskMb: 2560 };
 
@@ -12,7 +15,13 @@ const aMember = (over: Partial<NewMember> = {}): NewMember => {
   return { dbId, node, image, imageId, resources, volume: `ws-${dbId}`, ...over };
 };
 
-const wanted = { node: 'local', image: 'berth/debian:12', imageId: 'sha256:a', diskMb: null };
+const wanted = {
+  node: 'local',
+  image: 'berth/debian:12',
+  imageId: 'sha256:a',
+  quota: 'hard',
+  diskMb: null,
+} as const;
 
 /** Guarantees of the stored warm pool. `advance` lets that many seconds pass for leases. */
 export async function warmPoolRepositoryContract(
@@ -53,27 +62,78 @@ export async function warmPoolRepositoryContract(
     await t.test('a ready member goes to exactly one claim, the oldest first', async (t) => {
       const owner = randomUUID();
       const made = [await ready(owner), await ready(owner), await ready(owner)];
-      const claimed = await Promise.all(
-        Array.from({ length: 8 }, () => storage.inTransaction((tx) => tx.warmPool.claim(wanted))),
-      );
+      const claimed = await Promise.all(Array.from({ length: 8 }, () => warmPool.reserve(wanted, owner, 60)));
       const ids = claimed.flatMap((one) => (one === null ? [] : [one.dbId]));
       t.same(ids.toSorted(), made.toSorted(), 'each once, and nobody waited');
       t.match(
         claimed.find((one) => one?.dbId === made[0]),
-        { state: 'ready', resources, volume: `ws-${made[0]}`, quota: 'hard' },
+        { state: 'claiming', resources, volume: `ws-${made[0]}`, quota: 'hard' },
       );
-      t.equal((await warmPool.ids()).size, 0);
+      t.same([...(await warmPool.ids())].sort(), made.toSorted(), 'it is in the pool until the create');
+      t.ok(await begin(aMember(), 1, owner, 60), 'but does not count any more');
+      const [first = ''] = made;
+      t.notOk(await warmPool.forget(first, randomUUID()), 'only its claimer takes it out');
+      t.ok(await storage.inTransaction((tx) => tx.warmPool.forget(first, owner)));
+      t.notOk((await warmPool.ids()).has(first));
+      t.notOk(await warmPool.forget(first, owner));
+    });
+
+    await t.test(
+      'what a claimer leaves behind is seen and can be removed, at first by nobody else',
+      async (t) => {
+        const [owner, claimer, other] = [randomUUID(), randomUUID(), randomUUID()];
+        const dbId = await ready(owner);
+        await warmPool.reserve(wanted, claimer, 60);
+        makers.set(dbId, claimer);
+        t.match(await warmPool.list(other, true), [{ dbId, state: 'claiming', abandoned: false }]);
+        t.notOk(await warmPool.retire(dbId, other, 60));
+        await warmPool.leave(dbId, other);
+        t.ok((await warmPool.ids()).has(dbId));
+        await advance(90);
+        t.match(await warmPool.list(other, true), [{ abandoned: true }]);
+        t.ok(await warmPool.retire(dbId, other, 60));
+        makers.set(dbId, other);
+        t.notOk(await warmPool.forget(dbId, claimer), 'then it is too late for the claim');
+      },
+    );
+
+    await t.test('a member that may be in use leaves the pool alone', async (t) => {
+      const owner = randomUUID();
+      const [left, kept] = [await ready(owner), await ready(owner)];
+      await warmPool.leave(left, randomUUID());
+      t.same([...(await warmPool.ids())], [kept]);
+    });
+
+    await t.test('a lease is renewed by its owner', async (t) => {
+      const [owner, other] = [randomUUID(), randomUUID()];
+      const member = aMember();
+      await begin(member, 1, owner, 60);
+      await advance(50);
+      await warmPool.renew(member.dbId, other, 600);
+      await warmPool.renew(member.dbId, owner, 60);
+      await advance(50);
+      t.match(await warmPool.list(other, false), [{ abandoned: false }]);
+      await advance(50);
+      t.match(await warmPool.list(other, false), [{ abandoned: true }], 'for as long as asked');
     });
 
     await t.test('a claim takes only a fitting member', async (t) => {
       const owner = randomUUID();
       await begin(aMember(), 100, owner, 60);
       await ready(owner);
-      for (const other of [{ node: 'x' }, { image: 'x' }, { imageId: 'x' }, { diskMb: 512 }]) {
-        t.equal(await warmPool.claim({ ...wanted, ...other }), null, Object.keys(other).join());
+      const others = [
+        { node: 'x' },
+        { image: 'x' },
+        { imageId: 'x' },
+        { quota: 'soft' },
+        { diskMb: 512 },
+      ] as const;
+      for (const other of others) {
+        const claim = { ...wanted, ...other };
+        t.equal(await warmPool.reserve(claim, owner, 60), null, Object.keys(other).join());
       }
-      t.ok(await warmPool.claim({ ...wanted, diskMb: 2560 }));
-      t.equal(await warmPool.claim(wanted), null, 'not what is still being made');
+      t.ok(await warmPool.reserve({ ...wanted, diskMb: 2560 }, owner, 60));
+      t.equal(await warmPool.reserve(wanted, owner, 60), null, 'not what is still being made');
     });
 
     await t.test('a member is never both claimed and removed', async (t) => {
@@ -82,8 +142,9 @@ export async function warmPoolRepositoryContract(
       const remover = randomUUID();
       t.ok(await warmPool.retire(first, remover, 60), 'a ready one by anybody');
       makers.set(first, remover);
-      t.match(await warmPool.claim(wanted), { dbId: second });
+      t.match(await warmPool.reserve(wanted, remover, 60), { dbId: second });
       t.notOk(await warmPool.retire(second, owner, 60));
+      makers.set(second, remover);
       t.notOk(await warmPool.retire(first, randomUUID(), 60), 'nor by two');
       await warmPool.forget(first, randomUUID());
       t.ok((await warmPool.ids()).has(first), 'only its remover forgets it');
@@ -105,6 +166,46 @@ export async function warmPoolRepositoryContract(
       const made = { runtimeId: 'a'.repeat(64), quota: null };
       t.notOk(await warmPool.markReady(member.dbId, owner, made), 'the old maker is out');
     });
+  });
+}
+
+/** What an engine keeps of its members, whatever becomes of the database. */
+export async function poolMemberContract(
+  name: string,
+  { runtime, image }: { readonly runtime: ContainerEngine; readonly image: string },
+): Promise<void> {
+  await t.test(`${name}: members of the warm pool`, async (t) => {
+    const spec = aSpec(image, { ownerId: null, operationId: null, isMember: true });
+    const { dbId, volume } = spec;
+    t.equal(await runtime.findMember(dbId), null);
+    const member = await runtime.create(spec);
+    await runtime.start(member);
+    const usual = await runtime.create(aSpec(image));
+    const listed = async (handle: RuntimeHandle) =>
+      (await runtime.list()).find(({ handle: { runtimeId } }) => runtimeId === handle.runtimeId);
+    t.match(await listed(member), { dbId, generation: 1, state: 'running', isMember: true });
+    t.same(await runtime.findMember(dbId), member);
+    t.same(await runtime.create(spec), member, 'a repeated create makes no second one');
+
+    t.notOk(await runtime.claim(usual), 'what a create has made is no member');
+    t.equal((await listed(usual))?.isMember, undefined);
+    const claims = await Promise.all([1, 2, 3].map(() => runtime.claim(member)));
+    t.equal(claims.filter(Boolean).length, 1, 'one claim succeeds');
+    t.notOk(await runtime.claim(member), 'and never another');
+    const claimed = await listed(member);
+    t.match(claimed, { dbId, generation: 1, state: 'running' });
+    t.equal(claimed?.isMember, undefined);
+    t.equal(await runtime.findMember(dbId), null);
+    t.same(await runtime.find(dbId, 1), member, 'it is a container like any other');
+    t.match(await runtime.observe(member), { kind: 'running' }, 'and has run on');
+    await runtime.stop(member, 1);
+    await runtime.start(member);
+    t.equal(await runtime.findMember(dbId), null, 'for good');
+
+    await runtime.remove(member);
+    t.notOk(await runtime.claim(member));
+    await runtime.remove(usual);
+    await runtime.removeVolume(volume);
   });
 }
 

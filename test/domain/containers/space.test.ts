@@ -170,7 +170,7 @@ t.test('the reason names use and limit', async (t) => {
 
 const resources = { memoryMb: 512, cpuMillicores: 500, diskMb: 2560 };
 const parts = { node: 'local', image: 'berth/debian:12', imageId: 'sha256:new', resources };
-const model: PoolModel = { ...parts, isOlder: false };
+const model: PoolModel = { ...parts, isOlder: false, quota: 'soft' };
 
 const member = (dbId: string, over: Partial<WatchedMember> = {}): WatchedMember => ({
   ...parts,
@@ -199,6 +199,7 @@ t.test('a pool plan removes and makes members', async (t) => {
   const left = member('a', { state: 'making', abandoned: true });
   const making = member('a', { state: 'making', runtimeId: null });
   const removing = member('a', { state: 'removing' });
+  const leftClaiming = member('a', { state: 'claiming', abandoned: true });
   const leftRemoving = { ...removing, abandoned: true };
   const cases: readonly [string, ReturnType<typeof planned>, string[], number][] = [
     ['an empty pool is filled', planned([], 2), [], 2],
@@ -210,6 +211,15 @@ t.test('a pool plan removes and makes members', async (t) => {
     ['one that does not run is replaced', planned([member('a')], 1, model, []), ['a'], 1],
     ['one of an older image is replaced', planned([member('a', old)], 1), ['a'], 1],
     ['one of another reference is replaced', planned([member('a', { image: 'x' })], 1), ['a'], 1],
+    [
+      'one whose size is enforced otherwise is replaced',
+      planned([member('a', { quota: 'hard' })], 1),
+      ['a'],
+      1,
+    ],
+    ['one of unknown enforcement is kept', planned([member('a', { quota: null })], 1), [], 0],
+    ['what a create takes does not count', planned([member('a', { state: 'claiming' })], 1), [], 1],
+    ['what a killed create was taking goes', planned([leftClaiming], 0), ['a'], 0],
     ['one of another engine is replaced', planned([member('a', { node: 'x' })], 1), ['a'], 1],
     ['one of a newer image stays while it runs, beside none', planned([member('a', old)], 2, older), [], 0],
     ['and is waited for', planned([{ ...making, ...old }], 2, older), [], 0],

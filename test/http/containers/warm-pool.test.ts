@@ -1,8 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
+import {
+  memoryRuntime,
+  type memoryStorage,
+  memoryWarmPoolEngine,
+} from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
 import { NodeInMaintenance, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
+import type { Storage } from '../../../src/ports/storage.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -72,6 +77,7 @@ t.test("the answer shows how the member's volume size is enforced", async (t) =>
     const facts = await volumeFacts(volume);
     return facts && { ...facts, quota: 'hard' };
   };
+  Object.assign(runtime, { diskQuota: 'hard' });
   for (const resources of [{}, { memory_mb: 1024 }]) {
     const { members, create } = await withPool(t, { runtime });
     t.match(await create(resources), { db_id: members[0], volume: { quota: 'hard' } });
@@ -102,14 +108,15 @@ t.test('a create with settings fixed at creation makes its own container', async
   t.same(await poolOf(storage, 1), members, 'and the pool is as it was');
 });
 
-t.test('an ended member is started, a vanished one is recreated', async (t) => {
+t.test('an ended member is started, and in place of a vanished one a new container is made', async (t) => {
   for (const gone of [false, true]) {
     const { runtime, members, create } = await withPool(t);
     for (const box of runtime.boxes.values()) {
       box.startedAt = null;
       if (gone) runtime.boxes.delete(box.handle.runtimeId);
     }
-    t.match(await create({}), { db_id: members[0], status: 'running' });
+    const { db_id, status } = await create({});
+    t.match([db_id === members[0], status], [!gone, 'running']);
   }
 });
 
@@ -142,6 +149,111 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
   t.match([...runtime.boxes.values()], [{ spec: { dbId: members[0] }, startedAt: Date }]);
   goOn.resolve();
   t.match(await creating, { db_id: members[0], status: 'running' });
+});
+
+/** The rows of containers and their pool as they are now, for a database that is restored to them. */
+function dumped(storage: Storage): () => void {
+  const { state } = storage as ReturnType<typeof memoryStorage>;
+  const rows = structuredClone({
+    warmPool: state.warmPool,
+    containers: state.containers,
+    operations: state.operations,
+    orphans: state.orphans,
+  });
+  return () => void Object.assign(state, structuredClone(rows));
+}
+
+t.test('a database that fails over gives no container of a user to the next one', async (t) => {
+  const { runtime, service, storage, members, create } = await withPool(t);
+  const [dbId = ''] = members;
+  const failOver = dumped(storage);
+  const { id } = await create({});
+  const box = runtime.boxes.get(id);
+  await poolOf(storage, 1);
+  failOver();
+  t.ok((await storage.repositories.warmPool.ids()).has(dbId), 'its row calls it ready again');
+
+  const bob = as(service, await aPerson(service, 'bob'));
+  const next = await bob('POST', '/api/containers', { name: 'dev' });
+  t.equal(next.statusCode, 201);
+  t.not(next.json().db_id, dbId);
+  t.not(next.json().id, id);
+  await service.reconcile();
+  t.equal(box?.startedAt, null, 'a container without a row is stopped');
+  await service.reconcile();
+  t.ok(runtime.boxes.has(id), 'and is not removed at once');
+  service.clock.advance(3_600_000);
+  await service.reconcile();
+  t.notOk(runtime.boxes.has(id));
+  t.ok(runtime.volumes.has(`ws-${dbId}`), 'its volume stays');
+});
+
+t.test('a restored database removes no volume of a user, whatever became of the container', async (t) => {
+  const FATES: Readonly<Record<string, (runtime: ReturnType<typeof memoryRuntime>, id: string) => void>> = {
+    'it runs': () => {},
+    'it is stopped': ({ boxes }, id) => Object.assign(boxes.get(id) ?? {}, { startedAt: null }),
+    'it is gone': ({ boxes }, id) => void boxes.delete(id),
+  };
+  for (const [what, befall] of Object.entries(FATES)) {
+    for (const state of ['making', 'ready', 'claiming'] as const) {
+      const { engine, runtime, service, storage, members, create } = await withPool(t);
+      const [dbId = ''] = members;
+      const restore = dumped(storage);
+      const { id } = await create({});
+      await service.warmPool.stop();
+      befall(runtime, id);
+      restore();
+      for (const row of (storage as ReturnType<typeof memoryStorage>).state.warmPool)
+        Object.assign(row, { state, leaseUntil: new Date(0) });
+      const ports = { ...service.ports, runtime, warmPool: engine };
+      const after = await aService(ports, { warmPoolSize: 1 });
+      t.teardown(() => after.warmPool.stop());
+      after.warmPool.soon();
+      await waitFor(async () => (await poolOf(storage, 1))[0] !== dbId);
+      await after.reconcile();
+      t.ok(runtime.volumes.has(`ws-${dbId}`), `${what}, and its row was ${state}`);
+      t.equal(runtime.boxes.get(id)?.startedAt ?? null, null);
+    }
+  }
+});
+
+t.test('a usual restart keeps the members', async (t) => {
+  const { engine, runtime, service, storage, members } = await withPool(t, { size: 2 });
+  await service.warmPool.stop();
+  const after = await aService({ ...service.ports, runtime, warmPool: engine }, { warmPoolSize: 2 });
+  t.teardown(() => after.warmPool.stop());
+  after.warmPool.soon();
+  await after.warmPool.stop();
+  t.same(await poolOf(storage, 2), members);
+  t.equal(runtime.boxes.size, 2);
+  t.equal(runtime.volumes.size, 2);
+});
+
+t.test('a create that is refused after it took a member leaves nothing of it', async (t) => {
+  const { runtime, service, storage, members, call } = await withPool(t);
+  const { claim } = runtime;
+  runtime.claim = async (handle) => {
+    const isOurs = await claim(handle);
+    const { users } = (storage as ReturnType<typeof memoryStorage>).state;
+    users.splice(0, users.length, ...users.filter(({ username }) => username !== 'ada'));
+    return isOurs;
+  };
+  t.equal((await call('POST', '/api/containers', { name: 'dev' })).statusCode, 401);
+  const [next = ''] = await poolOf(storage, 1);
+  t.not(next, members[0]);
+  await service.warmPool.stop();
+  t.same([...runtime.volumes.keys()], [`ws-${next}`]);
+  t.equal(runtime.boxes.size, 1);
+});
+
+t.test('a create whose member the engine cannot claim makes its own container', async (t) => {
+  const { runtime, members, call } = await withPool(t);
+  runtime.claim = async () => {
+    throw new RuntimeBusy('engine_busy', 5);
+  };
+  const made = await call('POST', '/api/containers', { name: 'dev' });
+  t.equal(made.statusCode, 201);
+  t.not(made.json().db_id, members[0]);
 });
 
 t.test('a new image replaces all members', async (t) => {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
 
 /** The kernel's limit for host names. */
 const HOSTNAME_MAX = 64;
@@ -11,6 +12,16 @@ const digest = (instanceId: string, text: string, length: number): string =>
 /** The engine name of a row's container: deterministic, so that it cannot exist twice. */
 export const containerName = (instanceId: string, dbId: string, generation: number): string =>
   `ws-${digest(instanceId, `container ${dbId} ${generation}`, 24)}`;
+
+/** The engine name of a container of the warm pool, until it is claimed: a rename is what the engine keeps of that. */
+export const memberName = (instanceId: string, dbId: string): string =>
+  `ws-${digest(instanceId, `member ${dbId}`, 24)}`;
+
+/** The engine name of a new container. */
+export const newName = (
+  instanceId: string,
+  { dbId, generation, isMember }: Pick<ContainerSpec, 'dbId' | 'generation' | 'isMember'>,
+): string => (isMember === true ? memberName(instanceId, dbId) : containerName(instanceId, dbId, generation));
 
 /** The name in earlier versions; such containers keep it. */
 export const earlierName = (dbId: string, generation: number): string => `ws-${dbId}-g${generation}`;

@@ -10,6 +10,7 @@ import {
 import { startOnCores } from '../cores/lost-cores.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 import { watchForEnd } from '../engine/engine-events.ts';
+import { DB_ID_LABEL, GENERATION_LABEL } from '../engine/engine-names.ts';
 import { fullId, ownership } from '../engine/ownership.ts';
 import { dockerSnapshots } from '../images/container-images.ts';
 import {
@@ -21,6 +22,7 @@ import {
 } from '../volumes/container-volumes.ts';
 import { type DockerParts, dockerVolumeCopies, unpause } from '../volumes/volume-copies.ts';
 import { dockerDisk } from './container-disk.ts';
+import { containerName, memberName } from './container-names.ts';
 import { dockerObserver } from './container-observer.ts';
 import { createOrAdopt, inspect } from './create-container.ts';
 import { limitsOf, type RuntimeSettings } from './create-options.ts';
@@ -108,6 +110,7 @@ function lifecycle({ calls, own, volumes }: DockerParts, settings: DockerRuntime
       mounted.delete(handle.runtimeId);
       if (info !== null) await volumes.afterStop(info);
     },
+    claim: async (handle) => await claimMember(calls, await own.find(handle), settings.instanceId),
     endHung: ({ runtimeId }) => endHung(calls, fullId(runtimeId), kill),
   };
 }
@@ -133,6 +136,24 @@ async function setLimits(
 ): Promise<void> {
   const updating = (abortSignal: AbortSignal) => container.update({ ...limits, abortSignal });
   await calls.change(LIMITS.start, updating, { runtimeId: container.id });
+}
+
+/** Renames the member. 409: another caller has just done so. */
+async function claimMember(
+  calls: EngineCalls,
+  container: Docker.Container | null,
+  instanceId: string,
+): Promise<boolean> {
+  const info = container === null ? null : await inspect(calls, container.id);
+  const { [DB_ID_LABEL]: dbId = '', [GENERATION_LABEL]: generation } = info?.Config.Labels ?? {};
+  if (container === null || info?.Name !== `/${memberName(instanceId, dbId)}`) return false;
+  const name = containerName(instanceId, dbId, Number(generation));
+  const renaming = (abortSignal: AbortSignal) =>
+    orNull(
+      [400, 404, 409],
+      container.rename({ name, abortSignal }).then(() => true as const),
+    );
+  return (await calls.change(LIMITS.start, renaming, { runtimeId: container.id })) === true;
 }
 
 /**

@@ -3,7 +3,7 @@ import { type ContainerSpec, ImageUnavailable } from '../../../ports/containers/
 import { type EngineCalls, LIMITS, orNull, statusOf } from '../engine/engine-client.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
 import { isMadeHere, pullImage } from '../images/pull-image.ts';
-import { containerName, earlierName } from './container-names.ts';
+import { containerName, earlierName, newName } from './container-names.ts';
 import { createOptions, type RuntimeSettings } from './create-options.ts';
 
 const CONFLICT_SECONDS = 5;
@@ -74,7 +74,7 @@ type Taken = { readonly by: 'us'; readonly id: string } | { readonly by: 'others
 
 /** Who has the name: an earlier attempt of ours, a concurrent one, or something foreign. */
 async function whoHas(calls: EngineCalls, spec: ContainerSpec, instanceId: string): Promise<Taken> {
-  const info = await inspect(calls, containerName(instanceId, spec.dbId, spec.generation));
+  const info = await inspect(calls, newName(instanceId, spec));
   if (info === null) return { by: 'nobody yet' };
   return isOf(spec, instanceId, info) ? { by: 'us', id: info.Id } : { by: 'others' };
 }

@@ -13,7 +13,7 @@ import {
   OWNER_LABEL,
 } from '../engine/engine-names.ts';
 import type { ProcessLimits } from '../host/process-limits.ts';
-import { containerName, hostnameInside } from './container-names.ts';
+import { hostnameInside, newName } from './container-names.ts';
 
 export type RuntimeSettings = {
   readonly instanceId: string;
@@ -63,7 +63,7 @@ export const createOptions = (
   spec: ContainerSpec,
   settings: RuntimeSettings,
 ): Docker.ContainerCreateOptions => ({
-  name: containerName(settings.instanceId, spec.dbId, spec.generation),
+  name: newName(settings.instanceId, spec),
   Image: spec.image,
   Hostname: hostnameInside(settings.instanceId, spec.dbId, spec.hostname),
   Entrypoint: ['sh', '-c', INIT_SCRIPT, 'berth'],

@@ -1,3 +1,4 @@
+import { POOL_GENERATION } from '../../../domain/containers/warm-pool.ts';
 import type {
   ContainerObserver,
   ListedContainer,
@@ -7,7 +8,7 @@ import type { Namespace } from '../client/namespace.ts';
 import type { Bare, Pod } from '../client/objects.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL, podOfContainer, runtimeIdOf } from './names.ts';
 import { podState } from './pod-states.ts';
-import type { Records } from './records.ts';
+import { isMarked, type Records } from './records.ts';
 
 /** The installation, and the cluster's name in handles. */
 export type Whose = { readonly instanceId: string; readonly node: string };
@@ -28,13 +29,16 @@ export function clusterObserver(
   function note(
     listed: Map<string, ListedContainer>,
     of: Bare,
-    shown: Pick<ListedContainer, 'state' | 'isSilent' | 'isEnding'>,
+    shown: Pick<ListedContainer, 'state' | 'isSilent' | 'isEnding' | 'isMember'>,
   ): void {
     const runtimeId = ownerOf(of);
     if (runtimeId === null) return;
     const { labels = {} } = of.metadata;
     const [dbId, generation] = [labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL])];
-    listed.set(runtimeId, { handle: { node, runtimeId }, dbId, generation, ...shown });
+    // Only its record says that it is one.
+    const isMember = listed.get(runtimeId)?.isMember;
+    const member = isMember === true ? { isMember } : {};
+    listed.set(runtimeId, { handle: { node, runtimeId }, dbId, generation, ...member, ...shown });
   }
 
   return {
@@ -50,11 +54,16 @@ export function clusterObserver(
       const runtimeId = runtimeIdOf(instanceId, dbId, generation);
       return (await records.find(runtimeId)) === null ? null : { node, runtimeId };
     },
+    async findMember(dbId) {
+      const runtimeId = runtimeIdOf(instanceId, dbId, POOL_GENERATION);
+      return (await records.find(runtimeId))?.isMember === true ? { node, runtimeId } : null;
+    },
     async list() {
       // Pods first: the record of each is older.
       const pods = await namespace.listPods(ofContainers);
       const listed = new Map<string, ListedContainer>();
-      for (const record of await records.list()) note(listed, record, { state: 'stopped' });
+      for (const record of await records.list())
+        note(listed, record, { state: 'stopped', ...(isMarked(record) && { isMember: true }) });
       // One whose record was removed from outside still is a container.
       for (const pod of pods) note(listed, pod, shownBy(pod));
       return [...listed.values()];

@@ -79,5 +79,6 @@ const lifecycle = ({ records, claims, pods, namespace }: Parts, node: string): C
     await pods.end(owner, 0, 'gone');
     await records.remove(runtimeId);
   },
+  claim: async ({ runtimeId }) => await records.claim(runtimeId),
   endHung: async () => false,
 });

@@ -6,12 +6,14 @@ import {
   type ContainerSpec,
   RuntimeFailure,
 } from '../../../ports/containers/container-runtime.ts';
+import { orNull } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
-import type { Secret } from '../client/objects.ts';
+import type { Bare, Secret } from '../client/objects.ts';
 import {
   DB_ID_LABEL,
   GENERATION_LABEL,
   INSTANCE_LABEL,
+  MEMBER_LABEL,
   OPERATION_LABEL,
   OWNER_LABEL,
   recordNameOf,
@@ -41,6 +43,8 @@ export type ContainerRecord = {
   readonly runtimeId: string;
   readonly spec: Kept;
   readonly env: readonly string[];
+  /** It was made for the warm pool, and nobody has claimed it. */
+  readonly isMember: boolean;
 };
 
 /** The key of a variable in the secret, from which the kubelet reads its value. */
@@ -83,9 +87,10 @@ export function containerRecords(namespace: Namespace, instanceId: string) {
       return found;
     },
     /** Returns the runtime id of a new container, or of one made by an earlier or concurrent attempt. */
-    async create({ env, ...spec }: ContainerSpec): Promise<string> {
+    async create({ env, isMember, ...spec }: ContainerSpec): Promise<string> {
       const runtimeId = runtimeIdOf(instanceId, spec.dbId, spec.generation);
-      const labels = { ...labelsOf(spec, instanceId), [VOLUME_LABEL]: spec.volume };
+      const ofPool = isMember === true ? { [MEMBER_LABEL]: 'unclaimed' } : {};
+      const labels = { ...labelsOf(spec, instanceId), [VOLUME_LABEL]: spec.volume, ...ofPool };
       const values = Object.entries(env).map(([name, value]) => [envKey(name), encoded(value)]);
       const body = {
         apiVersion: 'v1',
@@ -101,6 +106,20 @@ export function containerRecords(namespace: Namespace, instanceId: string) {
       const data = { [SPEC]: encoded(JSON.stringify({ ...spec, resources })) };
       await namespace.patch('secrets', recordNameOf(runtimeId), { data });
     },
+    /** True for the first caller alone: the server refuses a patch of an object that has changed since. */
+    async claim(runtimeId: string): Promise<boolean> {
+      for (;;) {
+        const secret = await namespace.get('secrets', recordNameOf(runtimeId));
+        if (secret === null || !isOurs(secret) || !isMarked(secret)) return false;
+        const { resourceVersion } = secret.metadata;
+        const metadata = { resourceVersion, labels: { [MEMBER_LABEL]: null } };
+        if (
+          (await orNull([404, 409], namespace.patch('secrets', recordNameOf(runtimeId), { metadata }))) !==
+          null
+        )
+          return true;
+      }
+    },
     remove: (runtimeId: string): Promise<void> => namespace.remove('secrets', recordNameOf(runtimeId)),
     /** The names and labels of all. */
     list: () => namespace.listMetadata('secrets', `${INSTANCE_LABEL}=${instanceId},${DB_ID_LABEL}`),
@@ -112,6 +131,9 @@ export function containerRecords(namespace: Namespace, instanceId: string) {
   };
 }
 
+/** Whether a record is that of a member whom nobody has claimed. */
+export const isMarked = ({ metadata: { labels = {} } }: Bare): boolean => MEMBER_LABEL in labels;
+
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
 function read({ metadata, data = {} }: Secret): Omit<ContainerRecord, 'runtimeId'> {
@@ -119,5 +141,6 @@ function read({ metadata, data = {} }: Secret): Omit<ContainerRecord, 'runtimeId
   if (!Value.Check(Kept, spec))
     throw new RuntimeFailure(`the secret ${metadata.name} was changed from outside`);
   const env = Object.keys(data).filter((key) => key !== SPEC);
-  return { spec, env: env.map((key) => key.slice(envKey('').length)) };
+  const isMember = isMarked({ metadata });
+  return { spec, env: env.map((key) => key.slice(envKey('').length)), isMember };
 }

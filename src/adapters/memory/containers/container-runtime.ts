@@ -22,6 +22,8 @@ export type Box = {
   startedAt: Date | null;
   /** Paused for a snapshot, or from outside Berth. */
   paused: boolean;
+  /** Made for the warm pool, and never claimed. */
+  isMember: boolean;
 };
 
 export type MemoryRuntime = ContainerEngine &
@@ -66,7 +68,9 @@ function lifecycleOf(
       const handle = { node, runtimeId };
       if (!volumes.has(spec.volume))
         volumes.set(spec.volume, { quota: 'soft', usedBytes: 0, isResizable: true });
-      if (!boxes.has(runtimeId)) boxes.set(runtimeId, { spec, handle, startedAt: null, paused: false });
+      const isMember = spec.isMember === true;
+      if (!boxes.has(runtimeId))
+        boxes.set(runtimeId, { spec, handle, startedAt: null, paused: false, isMember });
       return handle;
     },
     async start(handle) {
@@ -89,6 +93,12 @@ function lifecycleOf(
       boxes.delete(runtimeId);
       layers.delete(runtimeId);
     },
+    async claim({ runtimeId }) {
+      const box = boxes.get(runtimeId);
+      if (box?.isMember !== true) return false;
+      box.isMember = false;
+      return true;
+    },
     endHung: async () => false,
   };
 }
@@ -102,6 +112,8 @@ const observerOf = (boxes: ReadonlyMap<string, Box>): ContainerObserver => ({
     );
     return found?.handle ?? null;
   },
+  findMember: async (dbId) =>
+    [...boxes.values()].find(({ spec, isMember }) => isMember && spec.dbId === dbId)?.handle ?? null,
   observe: async ({ runtimeId }) => observed(boxes.get(runtimeId)),
   list: async () =>
     [...boxes.values()].map((box) => ({
@@ -109,6 +121,7 @@ const observerOf = (boxes: ReadonlyMap<string, Box>): ContainerObserver => ({
       dbId: box.spec.dbId,
       generation: box.spec.generation,
       state: kindOf(box),
+      ...(box.isMember && { isMember: true }),
     })),
 });
 

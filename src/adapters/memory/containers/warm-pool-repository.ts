@@ -7,6 +7,8 @@ export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolReposi
   type Entry = MemoryState['warmPool'][number];
   const leaseEnd = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000);
   const isOver = (entry: Entry): boolean => entry.leaseUntil <= clock.now();
+  const mayEnd = (entry: Entry, owner: string): boolean =>
+    entry.state === 'ready' || entry.leaseOwner === owner || isOver(entry);
   const drop = (dbId: string): void => {
     state.warmPool = state.warmPool.filter((one) => one.dbId !== dbId);
   };
@@ -24,10 +26,17 @@ export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolReposi
       })),
     ids: async () => new Set(state.warmPool.map((one) => one.dbId)),
     async begin(member, size, owner, leaseSeconds) {
-      if (state.warmPool.filter((one) => one.state !== 'removing').length >= size) return false;
+      const counted = state.warmPool.filter((one) => one.state === 'making' || one.state === 'ready');
+      if (counted.length >= size) return false;
       const lease = { leaseOwner: owner, leaseUntil: leaseEnd(leaseSeconds) };
       state.warmPool.push({ ...member, ...lease, state: 'making', runtimeId: null, quota: null });
       return true;
+    },
+    async renew(dbId, owner, leaseSeconds) {
+      change(
+        (one) => one.dbId === dbId && one.leaseOwner === owner && ['making', 'removing'].includes(one.state),
+        { leaseUntil: leaseEnd(leaseSeconds) },
+      );
     },
     markReady: async (dbId, owner, made) =>
       change((one) => one.dbId === dbId && one.leaseOwner === owner && one.state === 'making', {
@@ -35,26 +44,34 @@ export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolReposi
         ...made,
       }),
     retire: async (dbId, owner, leaseSeconds) =>
-      change(
-        (one) => one.dbId === dbId && (one.state === 'ready' || one.leaseOwner === owner || isOver(one)),
-        { state: 'removing', leaseOwner: owner, leaseUntil: leaseEnd(leaseSeconds) },
-      ),
+      change((one) => one.dbId === dbId && mayEnd(one, owner), {
+        state: 'removing',
+        leaseOwner: owner,
+        leaseUntil: leaseEnd(leaseSeconds),
+      }),
     async forget(dbId, owner) {
-      const found = state.warmPool.find((one) => one.dbId === dbId);
-      if (found?.state === 'removing' && found.leaseOwner === owner) drop(dbId);
+      const found = state.warmPool.find((one) => one.dbId === dbId && one.leaseOwner === owner);
+      if (found?.state !== 'claiming' && found?.state !== 'removing') return false;
+      drop(dbId);
+      return true;
     },
-    async claim({ node, image, imageId, diskMb }) {
+    async leave(dbId, owner) {
+      if (state.warmPool.some((one) => one.dbId === dbId && mayEnd(one, owner))) drop(dbId);
+    },
+    async reserve({ node, image, imageId, quota, diskMb }, owner, leaseSeconds) {
       const found = state.warmPool.find(
         (one) =>
           one.state === 'ready' &&
           one.node === node &&
           one.image === image &&
           one.imageId === imageId &&
+          (one.quota === null || one.quota === quota) &&
           (diskMb === null || one.resources.diskMb === diskMb),
       );
       if (found === undefined) return null;
-      drop(found.dbId);
-      return memberOf(found);
+      const lease = { leaseOwner: owner, leaseUntil: leaseEnd(leaseSeconds) };
+      change((one) => one === found, { state: 'claiming', ...lease });
+      return { ...memberOf(found), state: 'claiming' };
     },
   };
 }

@@ -1,6 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
-import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
+import type {
+  NewMember,
+  PoolClaim,
+  WarmPoolRepository,
+} from '../../../ports/containers/warm-pool-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
 import type { WarmPoolTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
@@ -33,9 +37,7 @@ const poolReads = (db: Db): Pick<WarmPoolRepository, 'list' | 'ids'> => ({
       .$call(setOf((row) => row.db_id)),
 });
 
-const poolChanges = (
-  db: Db,
-): Pick<WarmPoolRepository, 'begin' | 'markReady' | 'retire' | 'forget' | 'claim'> => ({
+const poolChanges = (db: Db): Omit<WarmPoolRepository, keyof ReturnType<typeof poolReads>> => ({
   async begin(member, size, owner, leaseSeconds) {
     return await inTransaction(db, async (tx) => {
       // Concurrent counts would both find room.
@@ -43,7 +45,7 @@ const poolChanges = (
       const count = await tx
         .selectFrom('warm_pool')
         .select(COUNT)
-        .where('state', '<>', 'removing')
+        .where('state', 'in', ['making', 'ready'])
         .$call(countOf);
       if (count >= size) return false;
       const row = { ...toRow(member), lease_owner: owner, lease_until: leaseEnd(leaseSeconds) };
@@ -51,6 +53,15 @@ const poolChanges = (
       return true;
     });
   },
+
+  renew: (dbId, owner, leaseSeconds) =>
+    db
+      .updateTable('warm_pool')
+      .set({ lease_until: leaseEnd(leaseSeconds) })
+      .where('db_id', '=', dbId)
+      .where('lease_owner', '=', owner)
+      .where('state', 'in', ['making', 'removing'])
+      .$call(run),
 
   markReady: (dbId, owner, { runtimeId, quota }) =>
     db
@@ -66,9 +77,7 @@ const poolChanges = (
       .updateTable('warm_pool')
       .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
       .where('db_id', '=', dbId)
-      .where((eb) =>
-        eb.or([eb('state', '=', 'ready'), eb('lease_owner', '=', owner), eb('lease_until', '<=', clockNow)]),
-      )
+      .where(mayEnd(owner))
       .$call(changedOne),
 
   forget: (dbId, owner) =>
@@ -76,18 +85,26 @@ const poolChanges = (
       .deleteFrom('warm_pool')
       .where('db_id', '=', dbId)
       .where('lease_owner', '=', owner)
-      .where('state', '=', 'removing')
-      .$call(run),
+      .where('state', 'in', ['claiming', 'removing'])
+      .$call(changedOne),
 
-  claim: (wanted) =>
+  leave: (dbId, owner) =>
+    db.deleteFrom('warm_pool').where('db_id', '=', dbId).where(mayEnd(owner)).$call(run),
+
+  reserve: (wanted, owner, leaseSeconds) =>
     db
-      .deleteFrom('warm_pool')
+      .updateTable('warm_pool')
+      .set({ state: 'claiming', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
       .where('db_id', '=', oldestReady(db, wanted))
       .returningAll()
       .$call(firstAs(toMember)),
 });
 
-const oldestReady = (db: Db, { node, image, imageId, diskMb }: Parameters<WarmPoolRepository['claim']>[0]) =>
+/** Ready, this owner's, or of a process that is gone. */
+const mayEnd = (owner: string) =>
+  sql<boolean>`(state = 'ready' or lease_owner = ${owner} or lease_until <= ${clockNow})`;
+
+const oldestReady = (db: Db, { node, image, imageId, quota, diskMb }: PoolClaim) =>
   db
     .selectFrom('warm_pool')
     .select('db_id')
@@ -95,6 +112,7 @@ const oldestReady = (db: Db, { node, image, imageId, diskMb }: Parameters<WarmPo
     .where('node', '=', node)
     .where('image', '=', image)
     .where('image_id', '=', imageId)
+    .where(sql<boolean>`coalesce(disk_quota = ${quota}, true)`)
     .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
     .orderBy('created_at')
     .limit(1)

@@ -1,3 +1,4 @@
+import { POOL_GENERATION } from '../../../domain/containers/warm-pool.ts';
 import type {
   ContainerObserver,
   ListedContainer,
@@ -44,6 +45,10 @@ export function swarmObserver(swarm: Swarm): ContainerObserver {
       const runtimeId = runtimeIdOf(instanceId, dbId, generation);
       return (await records.find(runtimeId)) === null ? null : { node, runtimeId };
     },
+    async findMember(dbId) {
+      const runtimeId = runtimeIdOf(instanceId, dbId, POOL_GENERATION);
+      return (await records.find(runtimeId))?.isMember === true ? { node, runtimeId } : null;
+    },
     async list() {
       const [all, present] = await Promise.all([records.list(), nodes.list()]);
       // A silent node does not report how its task ended.
@@ -66,7 +71,7 @@ const inMaintenance = (seen: ObservedContainer, node: SwarmNode): ObservedContai
     : seen;
 
 const listed = (
-  { runtimeId, dbId, generation, runningTasks }: ListedRecord,
+  { runtimeId, dbId, generation, runningTasks, isMember }: ListedRecord,
   node: string,
   nodeState: string,
 ): ListedContainer => ({
@@ -76,6 +81,7 @@ const listed = (
   // Nothing of a removed node is waited for.
   state: nodeState !== 'removed' && runningTasks > 0 ? 'running' : 'stopped',
   ...(nodeState !== 'ready' && nodeState !== 'removed' && { isSilent: true }),
+  ...(isMember && { isMember: true }),
 });
 
 /** A swarm does not tell when tasks end: the engines of its nodes do. */

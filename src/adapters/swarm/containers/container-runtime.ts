@@ -83,6 +83,10 @@ function lifecycle(swarm: Swarm): ContainerRuntime {
       await onNodes.remove(record);
       locator.forget(runtimeId);
     },
+    async claim({ runtimeId }) {
+      const record = await records.find(runtimeId);
+      return record !== null && (await records.claim(record));
+    },
     endHung: async () => false,
   };
 }

@@ -11,6 +11,9 @@ export const RESOURCES_LABEL = 'berth.resources';
 /** On a service: the image that was asked for; its tasks name one by its id. */
 export const IMAGE_LABEL = 'berth.image';
 
+/** On a service: its container was made for the warm pool, and nobody has claimed it. */
+export const MEMBER_LABEL = 'berth.member';
+
 /** How the name of each service begins; digits of a secret follow. */
 export const SERVICE_PREFIX = 'ws-';
 

@@ -7,6 +7,7 @@ import { listByPrefix } from '../client/long-list.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Service, ServiceSpec } from '../client/objects.ts';
 import {
+  MEMBER_LABEL,
   NODE_LABEL,
   RESOURCES_LABEL,
   runtimeIdOf,
@@ -31,6 +32,8 @@ export type ContainerRecord = {
   readonly nodeId: string;
   readonly volume: string;
   readonly resources: Resources;
+  /** It was made for the warm pool, and nobody has claimed it. */
+  readonly isMember: boolean;
   readonly service: Service;
 };
 
@@ -82,6 +85,15 @@ export function containerRecords(manager: Manager, instanceId: string) {
     /** Its next start gives it these limits. */
     resize: ({ name }: ContainerRecord, resources: Resources): Promise<boolean> =>
       manager.updateService(name, (spec) => withLimits(spec, resources)),
+    /** True for the first caller alone: an update of a service that has changed since is refused. */
+    async claim({ name }: ContainerRecord): Promise<boolean> {
+      let isFirst = false;
+      const exists = await manager.updateService(name, (spec) => {
+        isFirst = MEMBER_LABEL in (spec.Labels ?? {});
+        return isFirst ? withoutMember(spec) : null;
+      });
+      return exists && isFirst;
+    },
     /** Whether any container, running or not, has this volume. */
     async useVolume(volume: string): Promise<boolean> {
       return (await manager.services({ [INSTANCE_LABEL]: instanceId, [VOLUME_LABEL]: volume })).length > 0;
@@ -102,6 +114,11 @@ const withLimits = (spec: ServiceSpec, resources: Resources): ServiceSpec => ({
   Labels: { ...spec.Labels, [RESOURCES_LABEL]: JSON.stringify(resources) },
 });
 
+function withoutMember(spec: ServiceSpec): ServiceSpec {
+  const { [MEMBER_LABEL]: _, ...Labels } = spec.Labels ?? {};
+  return { ...spec, Labels };
+}
+
 /** null when it was changed from outside. */
 function limitsIn(label = 'null'): Resources | null {
   try {
@@ -120,5 +137,6 @@ function recordOf(service: Service, instanceId: string): ContainerRecord | null 
   const resources = limitsIn(Labels[RESOURCES_LABEL]);
   if (serviceNameOf(runtimeId) !== name || resources === null) return null;
   const [nodeId, volume] = [Labels[NODE_LABEL] ?? '', Labels[VOLUME_LABEL] ?? ''];
-  return { runtimeId, name, dbId, generation, nodeId, volume, resources, service };
+  const isMember = MEMBER_LABEL in Labels;
+  return { runtimeId, name, dbId, generation, nodeId, volume, resources, isMember, service };
 }

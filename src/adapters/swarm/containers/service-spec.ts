@@ -15,7 +15,7 @@ import {
 } from '../../docker/engine/engine-names.ts';
 import { TOOLS_FOLDER } from '../../scripts/terminals/tmux/tmux-volume-scripts.ts';
 import type { ServiceContainer, ServiceSpec } from '../client/objects.ts';
-import { IMAGE_LABEL, NODE_LABEL, RESOURCES_LABEL, VOLUME_LABEL } from './names.ts';
+import { IMAGE_LABEL, MEMBER_LABEL, NODE_LABEL, RESOURCES_LABEL, VOLUME_LABEL } from './names.ts';
 
 const MIB = 1024 * 1024;
 const NS_PER_SECOND = 1_000_000_000;
@@ -49,6 +49,7 @@ export function serviceSpecOf(spec: ContainerSpec, name: string, placed: Placed)
       [RESOURCES_LABEL]: JSON.stringify(spec.resources),
       ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
       ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
+      ...(spec.isMember === true && { [MEMBER_LABEL]: 'unclaimed' }),
     },
     Mode: { Replicated: { Replicas: 0 } },
     TaskTemplate: {

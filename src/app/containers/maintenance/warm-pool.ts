@@ -1,34 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { coalesced } from '../../../concurrency/coalesce.ts';
 import { DEFAULT_IMAGE_KEY, pinned } from '../../../domain/containers/catalogue.ts';
-import { volumeName } from '../../../domain/containers/container.ts';
 import { isHostShort } from '../../../domain/containers/disk-quota.ts';
 import { defaultResources, type Resources } from '../../../domain/containers/resources.ts';
 import {
   diskToClaim,
-  POOL_GENERATION,
-  POOL_HOSTNAME,
   type PoolMember,
   type PoolModel,
   planPool,
 } from '../../../domain/containers/warm-pool.ts';
-import type { ContainerDisk } from '../../../ports/containers/container-disk.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
 import {
-  type ContainerObserver,
-  type ContainerRuntime,
   isContainerUnresponsive,
   isWaitedFor,
   type ListedContainer,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
-import type { Logger } from '../../../ports/logger.ts';
-import type { Repositories, Storage } from '../../../ports/storage.ts';
-import type { Checkpoint } from '../operations/operation-deps.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { LEASE_SECONDS, leave, makeMember, type PoolDeps, removeMember } from './pool-members.ts';
 
-/** Longer than the engine's limits for a create and a start. */
-const LEASE_SECONDS = 120;
 /** Members are made when no container has been requested for this long. */
 const QUIET_MS = 1_000;
 const PATIENCE_MS = 5_000;
@@ -43,16 +33,9 @@ type PoolSettings = {
   readonly size: number;
 };
 
-export type WarmPoolDeps = {
-  readonly storage: Storage;
-  readonly runtime: ContainerRuntime & Pick<ContainerObserver, 'find' | 'list'> & ContainerDisk;
+export type WarmPoolDeps = PoolDeps & {
   readonly engine: WarmPoolEngine;
   readonly settings: PoolSettings;
-  /** This process; the same after a restart. */
-  readonly owner: string;
-  readonly log: Logger;
-  /** Called before and after each step, for fault tests that end the process. */
-  readonly checkpoint: Checkpoint;
 };
 
 export type WarmPool = ReturnType<typeof warmPool>;
@@ -76,6 +59,9 @@ export function warmPool(deps: WarmPoolDeps) {
     isStopped: false,
   };
   const pass = coalesced(() => tendUnlessStopped(upkeep));
+  const warn = (err: unknown): void =>
+    deps.log.warn({ err }, 'could not remove a container of the warm pool');
+  let releasing: Promise<unknown> = Promise.resolve();
   const passAfterClaims = coalesced(async () => {
     await quiet(upkeep);
     await pass();
@@ -84,33 +70,58 @@ export function warmPool(deps: WarmPoolDeps) {
     /** Requests a pass in the background; during a pass, another one. */
     soon: (): void => void pass(),
 
-    /** A started container for a create, in its transaction; null when none fits. */
-    async claim(tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) {
-      const member = await claim(upkeep, tx, image, resources);
+    /**
+     * A started container for one create, marked as claimed in the engine; null when none fits, or `isWanted` returns
+     * false. `claim` or `release` follows.
+     */
+    async reserve(image: string, resources: Resources, isWanted: () => Promise<boolean>) {
+      const member = await reserve(upkeep, image, resources, isWanted);
       if (member !== null) void passAfterClaims();
       return member;
+    },
+
+    /** Takes a reserved member out of the pool, in the create's transaction; null when this process has lost it. */
+    async claim(tx: Pick<Repositories, 'warmPool'>, member: PoolMember | null) {
+      return member !== null && (await tx.warmPool.forget(member.dbId, deps.owner)) ? member : null;
+    },
+
+    /** Removes a reserved member of a refused create, in the background. */
+    release(member: PoolMember | null): void {
+      if (member !== null)
+        releasing = Promise.all([releasing, removeMember(deps, member, { isUnused: true }).catch(warn)]);
     },
 
     /** Ends the background work; members stay. */
     async stop(): Promise<void> {
       upkeep.isStopped = true;
-      await pass();
+      await Promise.all([pass(), releasing]);
     },
   };
 }
 
-async function claim(
+/** A restored database, or one that failed over, may call a member ready whom a create has claimed: the engine decides. */
+async function reserve(
   upkeep: Upkeep,
-  tx: Pick<Repositories, 'warmPool'>,
   image: string,
   resources: Resources,
+  isWanted: () => Promise<boolean>,
 ): Promise<PoolMember | null> {
   const { deps, model } = upkeep;
+  const { storage, runtime, owner, settings, checkpoint, log } = deps;
   upkeep.lastClaimMs = performance.now();
-  if (deps.settings.size === 0 || model === null || model.image !== image) return null;
-  const { node, imageId } = model;
-  const diskMb = diskToClaim(resources, deps.runtime.diskQuota);
-  return await tx.warmPool.claim({ node, image, imageId, diskMb });
+  if (settings.size === 0 || model === null || model.image !== image || !(await isWanted())) return null;
+  const { node, imageId, quota } = model;
+  const wanted = { node, image, imageId, quota, diskMb: diskToClaim(resources, quota) };
+  const member = await storage.repositories.warmPool.reserve(wanted, owner, LEASE_SECONDS);
+  if (member === null || member.runtimeId === null) return null;
+  await checkpoint('pool before claim');
+  const isOurs = await runtime.claim({ node, runtimeId: member.runtimeId }).catch((err: unknown) => {
+    log.warn({ err, dbId: member.dbId }, 'could not claim a container of the warm pool');
+    return null;
+  });
+  await checkpoint('pool after claim');
+  if (isOurs === false) await leave(deps, member);
+  return isOurs === true ? member : null;
 }
 
 async function tendUnlessStopped(upkeep: Upkeep): Promise<void> {
@@ -132,7 +143,9 @@ async function tend(upkeep: Upkeep): Promise<void> {
   const listed = await runtime.list();
   const dbIdsOf = (some: readonly ListedContainer[]) => new Set(some.map(({ dbId }) => dbId));
   const waitedFor = dbIdsOf(listed.filter(isWaitedFor));
-  const running = dbIdsOf(listed.filter((one) => one.state === 'running' && !isWaitedFor(one)));
+  const isGood = (one: ListedContainer): boolean =>
+    one.state === 'running' && one.isMember === true && !isWaitedFor(one);
+  const running = dbIdsOf(listed.filter(isGood));
   const model = size === 0 ? null : await modelNow(deps);
   if (model?.isOlder === true && upkeep.model?.imageId !== model.imageId)
     deps.log.warn(`the warm pool uses an older image until the new one is made: ${model.imageId}`);
@@ -140,11 +153,11 @@ async function tend(upkeep: Upkeep): Promise<void> {
   upkeep.hasListed = true;
   const plan = planPool(members, running, size, model);
   for (const member of plan.remove)
-    await remove(deps, member, waitedFor.has(member.dbId)).catch(unlessUnresponsive);
+    await removeMember(deps, member, { isLater: waitedFor.has(member.dbId) }).catch(unlessUnresponsive);
   for (let left = plan.make; left > 0 && !upkeep.isStopped && model !== null; left -= 1) {
     await quiet(upkeep);
     if (isHostShort(await runtime.hostSpace(), settings.diskFloorMb)) return;
-    if (!upkeep.isStopped) await make(deps, model);
+    if (!upkeep.isStopped) await makeMember(deps, model, size);
   }
 }
 
@@ -165,7 +178,12 @@ async function quiet(upkeep: Upkeep): Promise<void> {
 }
 
 /** What members are made of now; null while the engine lacks the default image. */
-async function modelNow({ storage, engine, settings: { node } }: WarmPoolDeps): Promise<PoolModel | null> {
+async function modelNow({
+  storage,
+  engine,
+  runtime,
+  settings: { node },
+}: WarmPoolDeps): Promise<PoolModel | null> {
   const { catalogue } = storage.repositories;
   const [images, tiers] = await Promise.all([catalogue.images(), catalogue.tiers()]);
   const image = images.find(({ key }) => key === DEFAULT_IMAGE_KEY);
@@ -175,50 +193,6 @@ async function modelNow({ storage, engine, settings: { node } }: WarmPoolDeps): 
   const named = await engine.namedImage(reference);
   if (named === null) return null;
   const { id: imageId, isOlder } = named;
-  return { node, image: reference, imageId, isOlder, resources: defaultResources(tier) };
-}
-
-/** Recorded before it is made, so that it is found again. A member that does not start is removed. */
-async function make(deps: WarmPoolDeps, model: PoolModel): Promise<void> {
-  const { storage, runtime, settings, owner, checkpoint, log } = deps;
-  const rows = storage.repositories.warmPool;
-  const dbId = randomUUID();
-  const { isOlder: _, ...madeOf } = model;
-  const member = { ...madeOf, dbId, volume: volumeName(dbId) };
-  if (!(await rows.begin(member, settings.size, owner, LEASE_SECONDS))) return;
-  try {
-    await checkpoint('pool before create');
-    const handle = await runtime.create({
-      ...member,
-      ownerId: null,
-      generation: POOL_GENERATION,
-      operationId: null,
-      hostname: POOL_HOSTNAME,
-      env: {},
-    });
-    await checkpoint('pool after create');
-    await runtime.start(handle);
-    await checkpoint('pool after start');
-    const quota = (await runtime.volumeFacts(member.volume))?.quota ?? null;
-    if (!(await rows.markReady(dbId, owner, { runtimeId: handle.runtimeId, quota })))
-      throw new Error('another process took it over');
-    await checkpoint('pool after ready');
-  } catch (error) {
-    log.warn({ err: error, dbId }, 'a warm pool container did not start');
-    await remove(deps, { ...member, state: 'making', runtimeId: null, quota: null });
-    throw error;
-  }
-}
-
-/** Out of the pool first, so that no create gets a member being removed. `isLater`: its node cannot remove it now. */
-async function remove(deps: WarmPoolDeps, member: PoolMember, isLater = false): Promise<void> {
-  const { storage, runtime, owner, checkpoint } = deps;
-  const rows = storage.repositories.warmPool;
-  if (!(await rows.retire(member.dbId, owner, LEASE_SECONDS)) || isLater) return;
-  await checkpoint('pool before discard');
-  const handle = await runtime.find(member.dbId, POOL_GENERATION);
-  if (handle !== null) await runtime.remove(handle);
-  await runtime.removeVolume(member.volume);
-  await checkpoint('pool after discard');
-  await rows.forget(member.dbId, owner);
+  const { diskQuota: quota } = runtime;
+  return { node, image: reference, imageId, isOlder, quota, resources: defaultResources(tier) };
 }

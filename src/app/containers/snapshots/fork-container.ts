@@ -140,7 +140,7 @@ async function checkSizes(
 
 /** Writes the snapshot's row, and the containers with the operations that make them. */
 async function writeForks(
-  deps: Pick<ContainerDeps, 'operations' | 'warmPool' | 'settings'>,
+  deps: Pick<ContainerDeps, 'operations' | 'settings'>,
   tx: Repositories,
   source: Source,
   { names, labels, isEphemeral, lifetime }: Forks,
@@ -166,7 +166,7 @@ async function writeForks(
     };
     const of = { env, isEphemeral, ...(labels === undefined ? {} : { labels }) };
     const dbId = forks.dbIds[at] ?? randomUUID();
-    const inserted = await insertContainer(deps, tx, of, plan, caller, dbId);
+    const inserted = await insertContainer(deps, tx, of, plan, caller, { newId: dbId });
     if (!inserted.ok) return inserted;
     await deps.operations.recordNew(
       tx,

@@ -21,7 +21,7 @@ import {
 } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import { pullImage } from '../../../../src/adapters/docker/images/pull-image.ts';
 import { memoryStorage } from '../../../../src/adapters/memory/index.ts';
-import { warmPoolEngineContract } from '../../../contract/containers/warm-pool.ts';
+import { poolMemberContract, warmPoolEngineContract } from '../../../contract/containers/warm-pool.ts';
 import { aSpec, poolOf } from '../../../support/engine/container.ts';
 import {
   engineOrSkip,
@@ -55,6 +55,7 @@ if (engine !== null) {
     await t.test('docker: a digest selects exactly that image', (t) => pins(t, instance, registry));
     await t.test('docker: a pull stops at its limits', (t) => limited(t, instance, registry));
   }
+  await poolMemberContract('docker', instance);
   await warmPoolEngineContract('docker', { ...instance, absent: 'berth/absent:1' });
   await t.test('a pool member becomes a container like any other', (t) => given(t, instance));
 }

@@ -42,7 +42,10 @@ export async function seedPods(
     };
     await claims.ensure(spec);
     const runtimeId = await records.create({ ...spec, env });
-    await objects.create('pods', podOf({ runtimeId, spec, env: Object.keys(env) }, settings));
+    await objects.create(
+      'pods',
+      podOf({ runtimeId, spec, env: Object.keys(env), isMember: false }, settings),
+    );
   };
   const db = openDatabase(openPool({ url }));
   try {
