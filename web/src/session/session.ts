@@ -157,13 +157,13 @@ export async function unlock(passcode: string): Promise<void> {
   lockScreen(false);
 }
 
-/** A request of the signed-in user. While the screen is locked, it waits. */
-export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<T> {
+/** Does the work of the signed-in user. While the screen is locked, it waits. */
+async function whileUnlocked<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     if (locked.value) await unlocked();
     const asked = unlocks;
     try {
-      return await withToken<T>(path, options);
+      return await work();
     } catch (failure) {
       if (!(failure instanceof BerthError && failure.code === 'session_locked')) throw failure;
       // why: a refusal from before an unlock must not lock the screen again
@@ -172,13 +172,33 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
   }
 }
 
-/** Renews the token once when it is refused. */
-const signedInUser = requesterWith(async (refused) => {
-  if (refused !== undefined) return await tokenInsteadOf(refused);
+/** A request of the signed-in user. While the screen is locked, it waits. */
+export const authorized = <T>(path: string, options: RequestOptions = {}): Promise<T> =>
+  whileUnlocked(() => withToken<T>(path, options));
+
+/** The same for what is sent in another way, and again by a renewed token when the first is refused. */
+export const authorizedBy = <T>(send: (token: string) => Promise<T>): Promise<T> =>
+  whileUnlocked(async () => {
+    const token = await tokenOfUser();
+    try {
+      return await send(token);
+    } catch (failure) {
+      const renewed = hasStatus(failure, 401) ? await tokenInsteadOf(token) : null;
+      if (renewed === null || renewed === token) throw failure;
+      return await send(renewed);
+    }
+  });
+
+async function tokenOfUser(): Promise<string> {
   const token = await loginToken();
   if (token === null) throw new BerthError(401, 'unauthorized', 'unauthorized');
   return token;
-});
+}
+
+/** Renews the token once when it is refused. */
+const signedInUser = requesterWith(async (refused) =>
+  refused === undefined ? await tokenOfUser() : await tokenInsteadOf(refused),
+);
 
 const withToken = <T>(path: string, options: RequestOptions): Promise<T> =>
   request<T>(path, options, signedInUser);

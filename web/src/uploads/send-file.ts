@@ -1,6 +1,6 @@
 import { get, withQuery } from '../api/calls.ts';
 import { BerthError, unreachable } from '../api/errors.ts';
-import { loginToken } from '../session/session.ts';
+import { authorizedBy } from '../session/session.ts';
 
 const filesOf = (containerId: string, path: string): string =>
   withQuery(`/api/containers/${encodeURIComponent(containerId)}/files`, { path });
@@ -22,17 +22,19 @@ type Refusal = { readonly code?: string; readonly error?: string } | null;
 /**
  * Sends a file to that path, where there must be none. Rejects with a {@link BerthError}, or with the signal's reason.
  */
-export async function uploadFile(
+export const uploadFile = (
   containerId: string,
   path: string,
   file: Blob,
-  { onProgress, signal }: UploadOptions,
-): Promise<void> {
-  const token = await loginToken();
-  await new Promise<void>((resolve, reject) => {
+  options: UploadOptions,
+): Promise<void> =>
+  authorizedBy((token) => send(`${filesOf(containerId, path)}&replace=false`, token, file, options));
+
+const send = (url: string, token: string, file: Blob, { onProgress, signal }: UploadOptions): Promise<void> =>
+  new Promise<void>((resolve, reject) => {
     // why: fetch does not say how much of a body is sent
     const request = new XMLHttpRequest();
-    request.open('PUT', `${filesOf(containerId, path)}&replace=false`);
+    request.open('PUT', url);
     request.setRequestHeader('authorization', `Bearer ${token}`);
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.responseType = 'json';
@@ -49,4 +51,3 @@ export async function uploadFile(
     signal.throwIfAborted();
     request.send(file);
   });
-}

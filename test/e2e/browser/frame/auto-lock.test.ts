@@ -89,3 +89,37 @@ test('a profile that could not be loaded is loaded again', async (t, browser, pa
   await page.keyboard.press('Shift+L');
   await lockScreen(page).waitFor();
 });
+
+test('uploads wait while the screen is locked, and outlast their token', async (t, browser, paged) => {
+  const ada = await aPerson(paged.service, 'ada');
+  const id = await paged.container(ada, 'calm-bay');
+  await as(paged.service, ada)('PUT', '/api/me/lock', { passcode: '2468' });
+  const { page } = await signedIn(browser, paged, 'ada', `/containers/${id}`);
+  const refusals = [
+    { status: 423, json: { code: 'session_locked', error: 'session locked' } },
+    { status: 401, json: { code: 'unauthorized', error: 'unauthorized' } },
+  ];
+  const stored: string[] = [];
+  await page.route('**/files?path=*', async (route) => {
+    if (route.request().method() !== 'PUT') return await route.fulfill({ json: { entries: [] } });
+    const refusal = refusals.shift();
+    if (refusal !== undefined) return await route.fulfill(refusal);
+    stored.push(new URL(route.request().url()).searchParams.get('path') ?? '');
+    await route.fulfill({ status: 201, json: {} });
+  });
+  const chosen = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Terminal menu' }).click();
+  await page.getByRole('menuitem', { name: 'Upload files…' }).click();
+  const files = ['a.txt', 'b.txt'].map((name) => ({
+    name,
+    mimeType: 'text/plain',
+    buffer: Buffer.from('x'),
+  }));
+  await (await chosen).setFiles(files);
+  await lockScreen(page).waitFor();
+  t.same(stored, []);
+  await page.fill('[name=passcode]', '2468');
+  await page.keyboard.press('Enter');
+  await waitFor(() => stored.length === 2, { what: () => `both files, not only ${stored}` });
+  t.same(stored, ['/workspace/a.txt', '/workspace/b.txt']);
+});
