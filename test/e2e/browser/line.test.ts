@@ -33,7 +33,7 @@ async function aTerminal(t: Test): Promise<Visit | null> {
   return { page, line, pty };
 }
 
-const shown = (page: Page, words: string | RegExp): Promise<void> => page.getByText(words).waitFor();
+const shown = (page: Page, words: string | RegExp): Promise<void> => page.getByText(words).first().waitFor();
 
 const status = (page: Page) => page.locator('.terminal-bar .status');
 
@@ -51,7 +51,7 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     t.match(await status(page).getAttribute('class'), /stale/, 'the state is not shown as if it were known');
     await context.setOffline(false);
     await waitFor(() => pty().typed() === 'echo "=offline="');
-    await page.getByText('You are offline.').waitFor({ state: 'detached' });
+    await page.locator('.line-lost').waitFor({ state: 'detached' });
     await page.locator('.terminal-bar .status:not(.stale)').waitFor();
   });
 

@@ -10,10 +10,13 @@ type CountdownProps = {
 export function Countdown({ seconds, words }: CountdownProps) {
   const left = useCountdown(seconds === null ? null : seconds * 1000);
   if (seconds === null) return <>{words(null)}</>;
-  return (
-    <>
-      <span aria-hidden="true">{words(left)}</span>
-      <span class="visually-hidden">{words(seconds)}</span>
-    </>
-  );
+  return <SpokenOnce words={words(left)} spoken={words(seconds)} />;
 }
+
+/** Words that change often. Screen readers hear others, which do not. */
+export const SpokenOnce = ({ words, spoken }: { words: string; spoken: string }) => (
+  <>
+    <span aria-hidden="true">{words}</span>
+    <span class="visually-hidden">{spoken}</span>
+  </>
+);

@@ -4,6 +4,7 @@ import { type Explanation, inTwo } from '../../api/explain.ts';
 import { signInPath } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
+import { SpokenOnce } from '../../ui/countdown/countdown.tsx';
 import { useCountdown } from '../../ui/countdown/use-countdown.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-state.ts';
@@ -107,14 +108,19 @@ function Lost(props: LostProps) {
   const seconds = useCountdown(retryInMs);
   const isSoon = (how === 'line' || how === 'shell') && seconds < SOON_SECONDS;
   const isQuiet = isSoon && everOpen && unsentCharacters === 0;
+  const soon = everOpen ? 'Reconnecting…' : 'Connecting…';
+  const words = (left: number): string => (isSoon ? soon : lostWords(props, left));
+  const unsent = (what: string): string =>
+    unsentCharacters === 0
+      ? ''
+      : ` ${what} will be sent when ${how === 'offline' ? 'you are' : 'it is'} back.`;
   return (
     <div class={['line-lost', isSoon ? 'late' : '', isQuiet ? 'quiet' : ''].join(' ')} role="status">
       {how === 'offline' ? <Icon name="warning" size={18} /> : <Spinner />}
-      <span>
-        {isSoon ? (everOpen ? 'Reconnecting…' : 'Connecting…') : lostWords(props, seconds)}
-        {unsentCharacters > 0 &&
-          ` Up to ${plural(unsentCharacters, 'character')} will be sent when ${how === 'offline' ? 'you are' : 'it is'} back.`}
-      </span>
+      <SpokenOnce
+        words={words(seconds) + unsent(`Up to ${plural(unsentCharacters, 'character')}`)}
+        spoken={words(Math.ceil((retryInMs ?? 0) / 1_000)) + unsent('What you typed')}
+      />
       {!isSoon && how !== 'offline' && <Button onClick={onRetry}>Try now</Button>}
     </div>
   );

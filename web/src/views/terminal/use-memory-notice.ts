@@ -9,10 +9,14 @@ export function useMemoryNotice(known: Known): void {
   const container = typeof known === 'object' && !known.collaboration && !known.agent ? known : null;
   const id = container?.status === 'running' ? container.db_id : null;
   useEffect(() => (id === null ? undefined : followFigures([id])), [id]);
-  const openedAt = useRef(new Date().toISOString());
-  const killedAt = (id === null ? null : figures.value.get(id)?.killed_at) ?? null;
+  const killedAt = id === null ? undefined : figures.value.get(id)?.killed_at;
+  const before = useRef<typeof killedAt>(undefined);
   useEffect(() => {
-    if (container === null || killedAt === null || killedAt < openedAt.current) return;
+    if (container === null || killedAt === undefined) return;
+    // why: what was so when the page opened is no news, and this clock may differ from the service's
+    const isNews = before.current !== undefined && killedAt !== before.current;
+    before.current = killedAt;
+    if (!isNews || killedAt === null) return;
     toastWarning(
       'A program ran out of memory and was ended',
       `${container.name} reached its limit of ${memory(container.resources.memory_mb)}. Use less, or increase it under “Settings…”.`,
