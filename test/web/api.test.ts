@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { ANSWERS } from '../../src/adapters/http/error-table.ts';
 import { errorOf as errorFrom } from '../../src/client/request/errors.ts';
 import { BerthError, fieldFaults, unanswered, unreachable } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';
@@ -44,6 +45,27 @@ t.test('faults reach their fields as sentences, including a taken name', async (
   t.same(fieldFaults(invalid), { name: 'Must be short.' });
   t.hasOwnProp(fieldFaults(errorOf(409, { code: 'name_taken' }, null)), 'name');
   t.same(fieldFaults(errorOf(500, { code: 'internal_error' }, null)), {});
+});
+
+t.test('advice suits the refusal', async (t) => {
+  const notOfPages = /^(command|process)_|^(method_not_allowed|slow_down)$/;
+  for (const [code, [status, error]] of Object.entries(ANSWERS)) {
+    const { title, next } = explain(errorOf(status, { code, error }, null));
+    const given = `${code}: ${title}. ${next}`;
+    t.match(given, /: [A-Z].*[^.]\. [A-Z].*\.$/);
+    if (status !== 400 && !notOfPages.test(code)) t.notMatch(given, 'Check what you entered');
+    if (code !== 'service_restarting' && !notOfPages.test(code))
+      t.notMatch(given, 'Berth is busy or starting');
+    t.notMatch(given, 'server log');
+  }
+  t.match(explain(errorOf(404, { code: 'user_not_found', error: 'user not found' }, null)), {
+    title: 'User not found',
+    next: 'It may have been deleted. Reload the page.',
+  });
+  t.match(explain(errorOf(409, { code: 'x', error: 'this is so: do that' }, null)), {
+    title: 'This is so',
+    next: 'Do that.',
+  });
 });
 
 t.test('every failure says what happened and what to do next', async (t) => {

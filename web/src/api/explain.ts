@@ -1,4 +1,5 @@
 import { BerthError, sentence } from './errors.ts';
+import { FILE_WORDS, RECORDING_WORDS } from './words/file-words.ts';
 import { PROVIDER_WORDS } from './words/provider-words.ts';
 
 /** What went wrong, and what to do next. */
@@ -24,6 +25,8 @@ const inSeconds = (seconds: number | null): string => {
 /** What happened, and what to do next. `{wait}`: how long the service asks to wait; `{reason}`: its reason. */
 const BY_CODE: Readonly<Record<string, string>> = {
   ...PROVIDER_WORDS,
+  ...FILE_WORDS,
+  ...RECORDING_WORDS,
   unreachable:
     'Berth cannot be reached. Check your connection and that the server is running, then try again.',
   unanswered:
@@ -50,10 +53,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'You have as many snapshots as your tier allows. Delete one that you no longer need.',
   snapshot_space_reached:
     'Your snapshots would use more disk than your tier allows. Delete one that you no longer need.',
-  not_offered_by_engine: 'The container engine of this service does not offer this.',
+  not_offered_by_engine: 'The container engine of this service does not offer this. Nothing was changed.',
   snapshot_needs_start: 'This container is missing from the container engine. Start it, then copy it.',
   snapshot_not_ready: 'This snapshot is still being taken. Wait until it is ready.',
-  snapshot_not_found: 'This snapshot was deleted.',
+  snapshot_not_found: 'This snapshot was deleted. Reload the page.',
   disk_quota_exceeded:
     'The workspace is larger than its disk size. Increase its disk size under “Settings…”. That also starts it. No files are lost.',
   host_disk_short:
@@ -131,12 +134,20 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'There is nothing to install. The toolset of this container adds nothing to its image.',
   role_setup_not_active: 'Nothing is being installed. The installation has already ended.',
   token_limit_reached: 'You have reached the limit of API tokens. Revoke one you no longer need.',
+  passkey_limit_reached: 'You have reached the limit of passkeys. Delete one you no longer need.',
+  identity_limit_reached:
+    'You have reached the limit of connected sign-ins. Disconnect one you no longer need.',
+  ssh_key_limit_reached: 'You have reached the limit of SSH keys. Remove one you no longer need.',
+  not_for_agents: 'A machine of your own does not support this. Only a container does.',
+  service_overloaded: 'Berth has too many connections now. {wait}',
+  busy_opening_terminals: 'Too many terminals are opening at once. {wait}',
 };
 
 const LINKS: Readonly<Record<string, Explanation['link']>> = {
   kept_limit_reached: { href: '/deleted', label: 'Recently deleted' },
   snapshot_limit_reached: { href: '/snapshots', label: 'Snapshots' },
   snapshot_space_reached: { href: '/snapshots', label: 'Snapshots' },
+  recording_quota_reached: { href: '/recordings', label: 'Recordings' },
 };
 
 const byStatus = (error: BerthError, waitSeconds: number | null): Explanation => {
@@ -152,8 +163,17 @@ const byStatus = (error: BerthError, waitSeconds: number | null): Explanation =>
       next: 'Try again. If this keeps happening, an administrator can find the cause in the server log.',
     };
   }
+  if (error.status === 404) return inItsWords(error, 'It may have been deleted. Reload the page.');
+  if (error.status === 409)
+    return inItsWords(error, 'Something else may have changed it meanwhile. Reload the page.');
   return { title, next: 'Check what you entered and try again.' };
 };
+
+/** By the service's `what is so: what to do`; `otherwise`: what to do where it does not say that. */
+function inItsWords({ message }: BerthError, otherwise: string): Explanation {
+  const [fact = '', advice = otherwise] = message.split(/: (.*)/s);
+  return { title: sentence(fact).replace(/\.$/, ''), next: sentence(advice) };
+}
 
 /** An administrator's own words. */
 const quoted = (reason: string | null): string => (reason === null ? '' : `Reason: “${reason}”. `);
