@@ -7,7 +7,8 @@ const created_at = '2026-01-01T00:00:00Z';
 const ANSWERS: Record<string, object> = {
   '/api/me/passkeys': { passkeys: [{ id: 'p', name: 'laptop', created_at, last_used_at: null }] },
   '/api/me/ssh-keys': { ssh_keys: [] },
-  '/api/containers?shared=false': {
+  '/api/containers?shared=false&sort=-last_used_at&limit=200': {
+    total: 604,
     containers: [
       ...['own', 'gone', 'busy'].map((db_id) => ({ db_id, name: db_id })),
       { id: 'agent:laptop', db_id: 'laptop', name: 'laptop' },
@@ -33,11 +34,12 @@ t.test(
       },
     });
     signedIn({ token: 'x', user: { id: 'u', username: 'ada' } } as Parameters<typeof signedIn>[0]);
-    const { credentials, missing } = await loadCredentials();
+    const { credentials, missing, skipped } = await loadCredentials();
     t.same(
       credentials.map(({ name }) => name),
       ['laptop', 'own, to view', 'laptop, to type in'],
     );
     t.same(missing, ['Connected sign-in', 'API token', 'Share link']);
+    t.equal(skipped, 600, 'links of what is beyond the first page are not asked for');
   },
 );

@@ -45,9 +45,6 @@ export const getFigures = (dbIds: readonly string[]) =>
 
 export const listContainers = () => getList<Container>('/api/containers', 'containers');
 
-/** Without those that others share. */
-export const listOwn = () => getList<Container>('/api/containers?shared=false', 'containers');
-
 const DELETED = '/api/containers?deleted=true';
 
 /** Those that can still be restored, newest deletion first. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { navigate } from '../../../lib/browser/router.ts';
+import { plural } from '../../../lib/format/format.ts';
 import { hasReset } from '../../../session/actions.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
@@ -41,7 +42,8 @@ export function AfterReset() {
 function LeftByReset() {
   const list = useLoaded(loadCredentials);
   const [isShown, setShown] = useState(false);
-  const isEmpty = list.value?.credentials.length === 0 && list.value.missing.length === 0;
+  const isEmpty =
+    list.value?.credentials.length === 0 && list.value.missing.length === 0 && list.value.skipped === 0;
   useEffect(() => {
     if (isEmpty && !isShown) navigate('/', { replace: true });
     else if (list.value !== null) setShown(true);
@@ -75,13 +77,20 @@ type CredentialsProps = {
 function Credentials({ of, lead }: CredentialsProps) {
   const [removed, setRemoved] = useState<Credential | null>(null);
   const { confirmed, dialog } = useConfirmation();
-  const missing = of.value?.missing ?? [];
+  const { missing = [], skipped = 0 } = of.value ?? {};
+  const isComplete = missing.length === 0 && skipped === 0;
   return (
     <Section title="Keys, tokens and links" lead={lead}>
       {missing.length > 0 && <Missing kinds={missing} reload={of.reload} />}
+      {skipped > 0 && (
+        <p class="note">
+          Share links of {plural(skipped, 'container')} that you have not used lately are not in this list.
+          Open “Share…” of a container to see its links. Each ends after a day at most.
+        </p>
+      )}
       <Items
         of={{ ...of, value: of.value?.credentials ?? null }}
-        none={missing.length === 0 ? 'Nothing else.' : 'Nothing else was found.'}
+        none={isComplete ? 'Nothing else.' : 'Nothing else was found.'}
         row={(one) => (
           <Item key={one.id} title={one.name} facts={credentialFacts(one)}>
             <Button onClick={() => setRemoved(one)}>{one.action}</Button>

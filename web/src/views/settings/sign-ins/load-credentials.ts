@@ -1,4 +1,4 @@
-import { listOwn } from '../../../api/containers/containers.ts';
+import { pageOfContainers } from '../../../api/containers/containers.ts';
 import { hasStatus } from '../../../api/errors.ts';
 import {
   deleteIdentity,
@@ -30,7 +30,7 @@ async function readParts(parts: readonly Part[]): Promise<Loaded> {
     const read = some.map(({ kind, read }) => read().catch(() => void missing.add(kind)));
     credentials.push(...(await Promise.all(read)).flatMap((found) => found ?? []));
   }
-  return { credentials, missing: [...missing] };
+  return { credentials, missing: [...missing], skipped: 0 };
 }
 
 /** What opens the account, or a container of it, beside password and session. */
@@ -105,15 +105,21 @@ async function sharesOf({ db_id, name }: Container): Promise<readonly Credential
   }));
 }
 
+const LAST_USED = { shared: 'false', q: '', status: '', sort: '-last_used_at' } as const;
+
+/** Each container takes a request. Those of one page are well below a minute's limit. */
 async function shareLinks(): Promise<Loaded> {
-  const own = await listOwn();
-  return await readParts(own.map((container) => ({ kind: 'Share link', read: () => sharesOf(container) })));
+  const { items, total } = await pageOfContainers(LAST_USED, null);
+  const parts = items.map((one) => ({ kind: 'Share link' as const, read: () => sharesOf(one) }));
+  return { ...(await readParts(parts)), skipped: total - items.length };
 }
 
-/** `missing`: the kinds that could not be read, or only in part. */
 export type Loaded = {
   readonly credentials: readonly Credential[];
+  /** The kinds that could not be read, or only in part. */
   readonly missing: readonly Credential['kind'][];
+  /** How many containers there are beyond those whose share links are read: they were not used for longer. */
+  readonly skipped: number;
 };
 
 /** All of the signed-in user. */
@@ -125,10 +131,11 @@ export async function loadCredentials(): Promise<Loaded> {
       { kind: 'SSH key', read: sshKeys },
       { kind: 'API token', read: tokens },
     ]),
-    shareLinks().catch((): Loaded => ({ credentials: [], missing: ['Share link'] })),
+    shareLinks().catch((): Loaded => ({ credentials: [], missing: ['Share link'], skipped: 0 })),
   ]);
   return {
     credentials: [...others.credentials, ...shares.credentials],
     missing: [...others.missing, ...shares.missing],
+    skipped: shares.skipped,
   };
 }
