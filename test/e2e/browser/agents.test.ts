@@ -78,6 +78,8 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   await page.getByRole('dialog').getByText('revokes its token').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await row.waitFor({ state: 'detached' });
+  await page.getByText('workshop is deleted').waitFor();
+  t.equal(await button(page, 'Undo').count(), 0, 'nothing is kept of it');
   const again = workshop.start();
   t.equal(await again.ended, 77, 'its token is refused');
 });

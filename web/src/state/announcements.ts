@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Announcement, currentAnnouncements } from '../api/service/announcements.ts';
-import { store, stored } from '../lib/browser/storage.ts';
+import { onStored, store, stored } from '../lib/browser/storage.ts';
 import { onServiceChange, watch } from './events.ts';
 
 /** The last change of each dismissed announcement, by its id: a later change shows it again. */
@@ -30,9 +30,11 @@ export const shownAnnouncements = (): readonly Announcement[] =>
 
 /** Until it is changed. Forgets those that are over. */
 export function dismissAnnouncement({ id, updated_at }: Announcement): void {
+  // why: another tab may have dismissed some
+  const before = { ...dismissed.value, ...readDismissed() };
   const kept = all.value
-    .filter((one) => dismissed.value[one.id] !== undefined)
-    .map((one) => [one.id, dismissed.value[one.id] ?? ''] as const);
+    .filter((one) => before[one.id] !== undefined)
+    .map((one) => [one.id, before[one.id] ?? ''] as const);
   dismissed.value = { ...Object.fromEntries(kept), [id]: updated_at };
   store(KEY, JSON.stringify(dismissed.value));
 }
@@ -54,8 +56,12 @@ export function followAnnouncements(): () => void {
     concerns: () => false,
   });
   const stop = onServiceChange('announcement_changed', polling.soon);
+  const stopStored = onStored(KEY, () => {
+    dismissed.value = { ...dismissed.value, ...readDismissed() };
+  });
   return () => {
     stop();
+    stopStored();
     polling.stop();
   };
 }

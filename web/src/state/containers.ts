@@ -166,7 +166,9 @@ function sayStarted(
     );
 }
 
-const undoOf = (container: Container) => ({ label: 'Undo', run: () => void restore(container) });
+/** null for an agent, of which nothing is kept. */
+const undoOf = (container: Container) =>
+  container.agent === undefined ? { label: 'Undo', run: () => void restore(container) } : null;
 
 export const start = (container: Container): Promise<boolean> =>
   change({ container, how: 'starting' }, api.startContainer, (started) =>

@@ -142,3 +142,20 @@ t.test('a row shows what its container uses, and that a program was ended for me
   t.same(await violationsEverywhere(page), []);
   t.same(faults, []);
 });
+
+test('the keyboard goes on at the heading after a delete', async (t, browser, paged) => {
+  const root = await anAdmin(paged.service);
+  for (const name of ['calm-bay', 'web-api']) await paged.container(root, name);
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const more = page.getByRole('button', { name: 'More for calm-bay' });
+  await more.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Delete calm-bay?' }).getByText('are kept for').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await more.waitFor({ state: 'detached' });
+  await page.locator('h1:focus').waitFor();
+  t.same(faults, []);
+});

@@ -23,6 +23,15 @@ export const { read: stored, write: store } = keeper(() => localStorage);
 /** Of this tab, across reloads. A duplicated tab copies it. */
 export const { read: storedInTab, write: storeInTab } = keeper(() => sessionStorage);
 
+/** Calls `act` when another tab has stored this key, until the returned function is called. */
+export function onStored(key: string, act: () => void): () => void {
+  const onStorage = (event: StorageEvent): void => {
+    if (event.key === `berth.${key}`) act();
+  };
+  addEventListener('storage', onStorage);
+  return () => removeEventListener('storage', onStorage);
+}
+
 /** Whether this browser keeps anything at all. */
 export function storageWorks(): boolean {
   store('probe', 'yes');

@@ -11,8 +11,8 @@ import { useCatalogue } from './use-catalogue.ts';
 import { useCreating } from './use-create-form.ts';
 
 export function CreateDialog({ onClose }: { onClose: () => void }) {
-  const { body, change, form, isUnsure } = useCreating(onClose);
-  const catalogue = useCatalogue(change);
+  const { body, change, correct, form, isUnsure } = useCreating(onClose);
+  const catalogue = useCatalogue(correct);
   const { images = [], roles = [], tier } = catalogue.value ?? {};
   const choice = { body, onChange: change, faults: form.faults };
   return (

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { stored } from '../../lib/browser/storage.ts';
 import { plural } from '../../lib/format/format.ts';
 import { session } from '../../session/session.ts';
-import { loadLabels } from '../../state/catalogue-labels.ts';
+import { followLabels, learnLabels } from '../../state/catalogue-labels.ts';
 import {
   changeQuery,
   containers,
@@ -16,6 +16,7 @@ import {
   wantedQuery,
 } from '../../state/container-list.ts';
 import { Button } from '../../ui/button.tsx';
+import { useHeadingFocus } from '../../ui/hooks/use-heading-focus.ts';
 import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
@@ -37,9 +38,10 @@ const isLimited = ({ q, status }: ListQuery): boolean => q !== '' || status !== 
 function useOwnContainers(): void {
   useEffect(() => {
     showContainers({ ...OWN, sort: stored('list_sort') ?? OWN.sort });
-    void loadLabels();
     return followContainers();
   }, []);
+  useEffect(followLabels, []);
+  useEffect(() => learnLabels(containers.value ?? []), [containers.value]);
 }
 
 /** `60 containers`, or how many of them the filter finds. */
@@ -53,7 +55,8 @@ function Count({ query }: { query: ListQuery }) {
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
   const [adding, setAdding] = useState(false);
-  const [onAction, dialog] = useContainerActions();
+  const { heading, recover } = useHeadingFocus({ atStart: false });
+  const [onAction, dialog] = useContainerActions(recover);
   const filterInput = useRef<HTMLInputElement>(null);
   useOwnContainers();
   useTitle('Containers');
@@ -71,7 +74,7 @@ export function ContainersPage() {
   return (
     <div class="page">
       <div class="page-head">
-        <h1>
+        <h1 ref={heading} tabIndex={-1}>
           Containers <Count query={query} />
         </h1>
         <ListFilter query={wantedQuery.value} input={filterInput} hidden={isEmpty} />

@@ -49,10 +49,11 @@ export function useCreating(onClose: () => void) {
     [],
   );
 
-  const change = (fields: Partial<NewContainer>): void => {
+  const correct = (fieldsOf: (before: NewContainer) => Partial<NewContainer>): void => {
     key.current = randomKey();
-    setBody((before) => ({ ...before, ...fields }));
+    setBody((before) => ({ ...before, ...fieldsOf(before) }));
   };
+  const change = (fields: Partial<NewContainer>): void => correct(() => fields);
 
   /** Goes to the new shell, or stays with the list while the image still comes. */
   const arrive = (made: Container): void => {
@@ -76,5 +77,5 @@ export function useCreating(onClose: () => void) {
       setUnsure(false);
     }
   }, FIELDS);
-  return { body, change, form, isUnsure: unsure };
+  return { body, change, correct, form, isUnsure: unsure };
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import type { Container } from '../../../api/types.ts';
 import { plural } from '../../../lib/format/format.ts';
-import { loadLabels } from '../../../state/catalogue-labels.ts';
+import { followLabels } from '../../../state/catalogue-labels.ts';
 import { Button } from '../../../ui/button.tsx';
 import { LoadProblem } from '../../../ui/problem.tsx';
 import { Section } from '../../../ui/section.tsx';
@@ -43,7 +43,7 @@ export function AllContainers() {
   const newest = useRef(query);
   const [asked, setAsked] = useState<Asked | null>(null);
   const list = useAllContainers(query);
-  useEffect(() => void loadLabels(), []);
+  useEffect(followLabels, []);
   const change = (filters: Partial<AdminContainerQuery>): void => {
     const next = { ...newest.current, ...filters };
     newest.current = next;

@@ -134,8 +134,14 @@ function wordsOf(after: ManagedUser, before: ManagedUser): string {
     : `The account of ${username} ends on ${onDay(after.ends_at)}`;
 }
 
-/** What takes the change back; null for none. */
+const isViewer = ({ id }: ManagedUser): boolean => {
+  const viewer = session.peek();
+  return viewer.kind === 'signed_in' && viewer.user.id === id;
+};
+
+/** What takes the change back; null for none, as for users who have just lost the right to make it. */
 function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
+  if (isViewer(after) && after.role !== 'admin') return null;
   if (after.role !== before.role) return { role: before.role, ends_at: before.ends_at };
   return after.tier === before.tier ? null : { tier: before.tier };
 }
@@ -157,14 +163,12 @@ function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
   if (failure !== null) return <LoadProblem of={{ failure, reload }} />;
   if (value === null) return <Loading />;
   if (value.length === 0) return <p class="none">No matching people.</p>;
-  const viewer = session.value;
-  const viewerId = viewer.kind === 'signed_in' ? viewer.user.id : null;
   return (
     <table class="people">
       <TableHead columns={COLUMNS} />
       <tbody>
         {value.map((user) => (
-          <PersonRow key={user.id} user={user} isSelf={user.id === viewerId} onAct={onAct} />
+          <PersonRow key={user.id} user={user} isSelf={isViewer(user)} onAct={onAct} />
         ))}
       </tbody>
     </table>
