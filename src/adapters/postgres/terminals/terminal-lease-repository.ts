@@ -9,6 +9,12 @@ import { allAs, run } from '../sql.ts';
 /** A forgotten run has been silent for longer than any query asks. */
 const FORGOTTEN_SECONDS = 3_600;
 
+/**
+ * The statement's commit does not wait for the disk: that of the terminal's record, which comes later in the same log,
+ * does.
+ */
+const withoutSync = sql<string>`set_config('synchronous_commit', 'off', true)`.as('synchronous_commit');
+
 export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
   ...leaseChanges(db),
   ...leaseReads(db),
@@ -48,7 +54,8 @@ const putOne = compiledOnce((db, row: Placeholders<Omit<Selectable<TerminalLease
     .returning(
       sql<boolean>`not exists (select from terminal_holds other where other.container_id = ${row.container_id}
         and other.runtime_id = ${row.runtime_id} and other.mux_session = ${row.mux_session})`.as('isOnly'),
-    ),
+    )
+    .returning(withoutSync),
 );
 
 const leaseFields = fromColumns('runtimeId muxSession replica isEnding');
