@@ -118,9 +118,10 @@ export const reportEnd = (marker: string): string => `\x1bP${marker}\x1b\\`;
 
 /**
  * `COLS ROWS SHELL SESSION new|keep|plain HISTORY_ROWS HISTORY_BYTES [view|control THEIR_SESSION]`: shows a session of
- * tmux, created when absent; without tmux, or with `plain`, a login shell. First it reports `tmux` or `plain` and the
- * session's newest history, unless a program uses the whole screen. When tmux starts, it discards unread output of its
- * terminal. So the program first waits for a line, which means that the report was read.
+ * tmux, created when absent; without tmux, or with `plain`, a login shell. First it reports `tmux` or `plain`, `unsized`
+ * if it could not set the terminal's size, and the session's newest history, unless a program uses the whole screen.
+ * When tmux starts, it discards unread output of its terminal. So the program first waits for a line, which means that
+ * the report was read.
  *
  * Only the attachment has the marker, since tmux's server must outlive it. A server with an earlier version's settings
  * gets these at an attach. stderr is discarded, because any output counts as a sign that the shell has started.
@@ -129,18 +130,20 @@ export const OPEN_TERMINAL = `
 exec 2>/dev/null
 cd /workspace || cd /
 ${PREPARE_TMUX}
-marker=$BERTH_TERM
+marker=$BERTH_TERM saved=$BERTH_TTY unsized=
+unset BERTH_TTY
+set_tty() { stty $saved cols "$1" rows "$2" $3 || { [ -z "$saved" ] || exit 1; unsized=' unsized'; }; }
 if [ "$5" = plain ] || ! prepare_tmux; then
-  stty cols "$1" rows "$2"
-  printf '\\033P%s;plain;\\033P%s\\033\\\\' "$marker" "$marker"
+  set_tty "$1" "$2"
+  printf '\\033P%s;plain%s;\\033P%s\\033\\\\' "$marker" "$unsized" "$marker"
   [ -z "$8" ] || exit 127
   exec "$3" -l 2>&1
 fi
 unset BERTH_TERM
-stty cols "$1" rows "$2" -echo
+set_tty "$1" "$2" -echo
 server=up
 [ "$5" = new ] && ${END_SESSION}
-printf '\\033P%s;tmux;' "$marker"
+printf '\\033P%s;tmux%s;' "$marker" "$unsized"
 state=$(${TMUX} display-message -p -t "=$4:" '#{alternate_on} #{history_size}') || server=absent
 case "$state" in
   '0 0' | '1 '*) ;;

@@ -21,7 +21,7 @@ export type Started = OpenReport & { readonly opened: ContainerProgram; readonly
 const ENVIRONMENT = { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' };
 /** A spare already runs, so its report comes sooner. */
 const SPARE_REPORTS_WITHIN_SECONDS = 5;
-const NO_REPORT: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
+const NO_REPORT: OpenReport = { isTmux: false, isSized: false, history: Buffer.alloc(0) };
 
 /** Starts a terminal's program: a new one (`start`) or a waiting spare (`startSpare`). */
 export function ptyOpener(programs: ContainerPrograms, enders: TerminalEnders) {
@@ -91,11 +91,11 @@ async function awaitFirstOutput(
   programs: ContainerPrograms,
   runtimeId: string,
   { cols, rows }: TerminalRequest,
-  { opened, isTmux, history, pty }: Started,
+  { opened, isTmux, isSized, history, pty }: Started,
 ): Promise<PtyStream> {
   // Before tmux's first draw the terminal is not raw: line enders differ, keys are signals, and some input is discarded.
   const begun = whenBegun(programs, runtimeId, opened, isTmux);
-  void pty.resize(cols, rows);
+  if (!isSized) void pty.resize(cols, rows);
   await undoOnFailure(begun, () => pty.close());
   if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
   return pty;

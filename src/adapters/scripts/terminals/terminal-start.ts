@@ -21,7 +21,12 @@ const MAX_BYTES = 3 * HISTORY_BYTES;
 const ESCAPE = 0x1b;
 
 /** What the program that opens a terminal reports before the terminal's own output. */
-export type OpenReport = { readonly isTmux: boolean; readonly history: Buffer };
+export type OpenReport = {
+  readonly isTmux: boolean;
+  /** The terminal has its size; an image may lack the program that sets it. */
+  readonly isSized: boolean;
+  readonly history: Buffer;
+};
 
 /** Reads the report, and lets tmux start. Throws `TerminalNotStarted` when none comes, and when there is no tmux to share. */
 export async function openReport(
@@ -40,10 +45,11 @@ export async function openReport(
   if (rest.length > 0) stream.unshift(rest);
   const report = found.output.subarray(start.length, endsAt);
   const kindEndsAt = report.indexOf(';');
-  const isTmux = report.subarray(0, kindEndsAt).toString() === 'tmux';
+  const [kind, unsized] = report.subarray(0, kindEndsAt).toString().split(' ');
+  const isTmux = kind === 'tmux';
   if (isTmux) stream.write('\n');
   else if (sharedAs !== undefined) throw new Error('nothing can be shared without tmux');
-  return { isTmux, history: withoutReturns(report.subarray(kindEndsAt + 1)) };
+  return { isTmux, isSized: unsized === undefined, history: withoutReturns(report.subarray(kindEndsAt + 1)) };
 }
 
 /** The terminal has put a carriage return before each line feed. */

@@ -7,9 +7,10 @@ export const SPARE_READY = '\x1bPberth-ready\x1b\\';
 
 /**
  * `PROGRAM`: waits for the line `MARKER ARGUMENT...` and becomes that program with these arguments and BERTH_TERM set,
- * as if the engine had just started it. Empty lines keep it waiting. While it waits, the terminal echoes nothing, and a
- * read gives up after the limit: in most shells by its own option, which `dash` does not have, and there by the terminal
- * driver, which BusyBox does not ask.
+ * as if the engine had just started it. The program also restores the terminal's settings, from BERTH_TTY, since each
+ * program started here costs a millisecond. Empty lines keep it waiting. While it waits, the terminal echoes nothing,
+ * and a read gives up after the limit: in most shells by its own option, which `dash` does not have, and there by the
+ * terminal driver, which BusyBox does not ask.
  */
 export const spareProgram = (
   limitSeconds = SILENCE_LIMIT_SECONDS,
@@ -24,12 +25,11 @@ stty -echo -icanon min 0 time ${limitSeconds * 10} || exit 1
 printf '\\033Pberth-ready\\033\\\\'
 while read -r $limit line || exit 0; do [ -z "$line" ] || break; done
 [ "$line" != ${SPARE_END} ] || exit 0
-stty "$saved" || exit 1
 program=$1
 set -- $line
 set +f
 unset BERTH_SPARE
-export BERTH_TERM="$1"
+export BERTH_TERM="$1" BERTH_TTY="$saved"
 shift
 exec sh -c "$program" "$@"
 `;

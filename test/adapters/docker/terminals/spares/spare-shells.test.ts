@@ -21,6 +21,14 @@ import { needs } from '../../../../support/run/infra.ts';
 /** Each check runs a program in the container. */
 const CHECK_MS = 50;
 
+/**
+ * Prints the process number of the spare that waits for its line: its terminal passes on each character. BusyBox may lack
+ * `pgrep`.
+ */
+const WAITING_SPARE = `for p in /proc/[0-9]*; do
+  tr '\\0' ' ' < $p/cmdline | grep -q 'berth: [r]eady' && stty -a < $p/fd/0 | grep -q -e -icanon && echo \${p#/proc/}
+done 2>/dev/null`;
+
 type Box = TestInstance & { readonly handle: RuntimeHandle };
 
 t.test('only arguments that a shell reads back unchanged are put on a line', async (t) => {
@@ -35,7 +43,11 @@ if (engine !== null) {
   await instance.runtime.start(handle);
   const box: Box = { ...instance, handle };
   await t.test('the next terminal uses a spare and behaves like any other', (t) => opensInSpare(t, box));
-  await t.test('a plain shell from a spare has the settings of any other', (t) => plainShells(t, instance));
+  const bash = { image: instance.image, shell: '/bin/bash', profile: '.bash_profile' };
+  await t.test('a plain shell from a spare has the settings of any other', (t) =>
+    plainShells(t, instance, bash),
+  );
+  await t.test('an image without `stty` has terminals of the right size', (t) => withoutStty(t, instance));
   await t.test('a dead spare only delays the opening', (t) => killed(t, box));
   await t.test('a spare that answers late ends before another program starts', (t) => late(t, box));
   await t.test('a spare ends when its terminal must not start', (t) => endsWhenRefused(t, box));
@@ -48,6 +60,8 @@ if (engine !== null) {
     const bare = await instance.runtime.create(aSpec(busybox.bare));
     await instance.runtime.start(bare);
     await t.test('the same with BusyBox', (t) => endsWhenSilent(t, instance.docker, bare.runtimeId));
+    const ash = { image: busybox.bare, shell: '/bin/sh', profile: '.profile' };
+    await t.test('a plain shell of BusyBox too', (t) => plainShells(t, instance, ash));
   }
 }
 
@@ -55,9 +69,8 @@ async function sh({ commands, handle }: Box, script: string): Promise<string> {
   return (await runIn(commands, handle, ['sh', '-c', script])).stdout.toString().trim();
 }
 
-/** The waiting spare's process number. */
 async function spareOf(box: Box): Promise<string> {
-  const pid = () => sh(box, 'pgrep -fo "berth: [r]eady"');
+  const pid = () => sh(box, WAITING_SPARE);
   return await eventually(pid, (found) => /^\d+$/.test(found), { everyMs: CHECK_MS });
 }
 
@@ -93,17 +106,26 @@ async function opensInSpare(t: Test, box: Box): Promise<void> {
   t.notOk((await terminals.leftovers(handle)).marks.length > 0, 'nothing of them is left');
 }
 
-/** What a shell finds before it reads its first line: `stty` is called by its start file. */
-async function plainShells(t: Test, { docker, image, runtime, ...rest }: TestInstance): Promise<void> {
+/**
+ * What a shell finds before it reads its first line: `stty` is called by its start file. A spare was one shell more, which
+ * BusyBox counts.
+ */
+async function plainShells(
+  t: Test,
+  instance: TestInstance,
+  { image, shell, profile }: { readonly image: string; readonly shell: string; readonly profile: string },
+): Promise<void> {
+  const { runtime, terminals } = instance;
   const handle = await runtime.create(aSpec(image, { env: { BERTH_TMUX: 'off' } }));
   await runtime.start(handle);
-  const box: Box = { docker, image, runtime, ...rest, handle };
-  const facts = '{ stty -a; env; ulimit -a; set -o; pwd; } | grep -vE "BERTH_TERM|_=" | sort > /tmp/facts-$$';
-  await sh(box, `echo '${facts}' > ~/.bash_profile`);
-  const first = await rest.terminals.open(handle, aTerminal('first'));
+  const box: Box = { ...instance, handle };
+  const facts =
+    '{ stty -a; env; ulimit -a; set -o; pwd; } | grep -vE "BERTH_TERM|SHLVL|_=" | sort > /tmp/facts-$$';
+  await sh(box, `mkdir -p /tmp; echo '${facts}' > ~/${profile}`);
+  const first = await terminals.open(handle, aTerminal('first', { shell }));
   await reader(first).until('# ');
   const spare = await spareOf(box);
-  const next = await rest.terminals.open(handle, aTerminal('next'));
+  const next = await terminals.open(handle, aTerminal('next', { shell }));
   await reader(next).until('# ');
   const files = (await sh(box, 'ls /tmp/facts-*')).split('\n');
   t.same(files.length, 2);
@@ -112,6 +134,19 @@ async function plainShells(t: Test, { docker, image, runtime, ...rest }: TestIns
   t.match(one, /rows 24; columns 80/);
   t.same(other, one);
   await Promise.all([first.close(), next.close()]);
+}
+
+async function withoutStty(t: Test, instance: TestInstance): Promise<void> {
+  const { runtime, terminals, image } = instance;
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  await sh({ ...instance, handle }, 'mv "$(command -v stty)" /tmp/size-of');
+  const pty = await terminals.open(handle, aTerminal('sized', { cols: 97, rows: 31 }));
+  const output = reader(pty);
+  pty.write('until [ "$(/tmp/size-of size)" = "31 97" ]; do sleep 0.05; done; echo right-$((1+1))\r');
+  await output.until('right-2');
+  t.equal(pty.muxSession, 'sized');
+  await pty.close();
 }
 
 async function killed(t: Test, box: Box): Promise<void> {
