@@ -222,6 +222,7 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
 
   await page.goto(`${address}/recordings`);
   const play = page.getByRole('link', { name: 'Play programs' });
+  t.equal(await play.getAttribute('title'), null, 'it has a tooltip of the page, not of the browser');
   await play.waitFor();
   await play.focus();
   await page.keyboard.press('Enter');

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { shownKeys } from '../lib/browser/shortcut-keys.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { tooltip } from './tooltip.tsx';
 
@@ -71,7 +72,7 @@ export function Menu({ label, icon, items, text }: MenuProps) {
         type="button"
         class={text === undefined ? 'icon-button' : 'button quiet'}
         aria-label={text === undefined ? label : undefined}
-        {...(text === undefined ? tooltip(label) : { title: label })}
+        {...tooltip(label)}
         aria-haspopup="menu"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
@@ -160,6 +161,7 @@ function groupsOf(items: readonly MenuItem[]): readonly Group[] {
 type ItemProps = { readonly item: MenuItem; readonly onSelect: (item: MenuItem) => void };
 
 function ItemButton({ item, onSelect }: ItemProps) {
+  const keys = shownKeys(item.keys).join(' ');
   const isChoice = item.checked !== undefined;
   return (
     <button
@@ -175,7 +177,7 @@ function ItemButton({ item, onSelect }: ItemProps) {
         {item.label}
         {item.disabled && item.reason && <small>{item.reason}</small>}
       </span>
-      {item.keys && <kbd>{item.keys}</kbd>}
+      {keys && <kbd>{keys}</kbd>}
       {item.checked && <Icon name="check" />}
     </button>
   );

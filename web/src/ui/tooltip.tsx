@@ -1,10 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { namedKeys, shownKeys } from '../lib/browser/shortcut-keys.ts';
 
 /** The attributes of an element with a tooltip. `keys`: what does the same, such as `Ctrl Shift F`. */
 export const tooltip = (text: string, keys?: string) => ({
   'data-tip': text,
-  'data-tip-keys': keys,
-  'aria-keyshortcuts': keys?.replaceAll(' ', '+').replace('Ctrl', 'Control'),
+  'data-tip-keys': keys && shownKeys(keys).join(' '),
+  'aria-keyshortcuts': namedKeys(keys),
 });
 
 const DELAY_MS = 400;
@@ -113,7 +114,7 @@ export function Tooltip() {
       element.hidePopover?.();
     };
   }, [owner]);
-  const keys = owner?.dataset['tipKeys']?.split(' ') ?? [];
+  const keys = owner?.dataset['tipKeys']?.split(' ').filter(Boolean) ?? [];
   return (
     <div class={owner === null ? 'tooltip' : 'tooltip shown'} ref={tip} popover="manual" aria-hidden="true">
       {owner?.dataset['tip']}

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { User } from '../api/types.ts';
+import { shownKeys } from '../lib/browser/shortcut-keys.ts';
 import { Icon } from '../ui/icon.tsx';
+import { tooltip } from '../ui/tooltip.tsx';
 import { HealthBanner } from './health-banner.tsx';
 import { AccountMenu } from './navigation/account-menu.tsx';
 import { HelpMenu } from './navigation/help-menu.tsx';
@@ -8,8 +10,6 @@ import { Navigation } from './navigation/navigation.tsx';
 import { openPalette } from './palette/palette-host.tsx';
 import { ReachBanner } from './reach-banner.tsx';
 import { Announcements } from './service/announcements.tsx';
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 type ShellProps = {
   readonly user: User;
@@ -33,14 +33,13 @@ export function Shell({ user, onHelp, onLock, children }: ShellProps) {
         <button
           type="button"
           class="palette-button"
-          title="Search or run a command"
-          aria-keyshortcuts="Control+K Meta+K"
+          {...tooltip('Search or run a command', 'Ctrl K')}
           aria-haspopup="dialog"
           onClick={openPalette}
         >
           <Icon name="search" />
           <span>Search or run a command</span>
-          <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+          <kbd>{shownKeys('Ctrl K').join(' ')}</kbd>
         </button>
         <div class="top-tools">
           <HelpMenu onShortcuts={onHelp} />

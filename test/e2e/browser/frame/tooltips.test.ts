@@ -40,7 +40,11 @@ test('buttons with an icon alone have a tooltip with their shortcut', async (t, 
   await shown(page, 'Split below');
   t.same(await page.locator('.tooltip kbd').allInnerTexts(), ['Ctrl', 'Shift', 'O']);
   t.equal(await split.getAttribute('aria-keyshortcuts'), 'Control+Shift+O');
-  t.equal(await page.locator('.icon-button[title]').count(), 0, 'none has a second one of the browser');
+  await page.getByRole('button', { name: 'Search', exact: true }).click();
+  const letters = page.getByRole('button', { name: 'Match capital letters' });
+  await letters.hover();
+  await shown(page, 'Match capital letters');
+  t.equal(await page.locator('button[title]').count(), 0, 'none has a second one of the browser');
   t.same(faults, []);
 });
 
@@ -91,5 +95,58 @@ test('a tooltip comes only for a mouse that rests or a key Tab, and goes with it
   await shown(page, 'Compact rows');
   await rows.evaluate((button: { remove: () => void }) => button.remove());
   await gone(page);
+  t.same(faults, []);
+});
+
+const MAC =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0';
+
+test('a Mac reads its own keys in the head, in tooltips, menus and the list of shortcuts', async (t, browser, paged) => {
+  const id = await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root', '/', { userAgent: MAC });
+  await page.locator('.palette-button kbd', { hasText: '⌘ K' }).waitFor();
+  await page.keyboard.press('Meta+k');
+  await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.goto(`${paged.address}/containers/${id}`);
+  const search = page.getByRole('button', { name: 'Search', exact: true });
+  t.equal(await search.getAttribute('aria-keyshortcuts'), 'Meta+F');
+  await page.getByRole('button', { name: 'Split below' }).hover();
+  await shown(page, 'Split below');
+  t.same(await page.locator('.tooltip kbd').allInnerTexts(), ['⌃', '⇧', 'O']);
+  await page.getByRole('button', { name: 'Terminal menu' }).click();
+  await page.getByRole('menuitem', { name: 'Paste' }).locator('kbd', { hasText: '⌘ V' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await list.waitFor();
+  await list.locator('kbd', { hasText: '⇧' }).first().waitFor();
+  t.equal(await list.locator('kbd', { hasText: 'Ctrl' }).count(), 0, 'no key of another keyboard');
+  t.same(faults, []);
+});
+
+test('single-key shortcuts can be switched off, and stay so in this browser', async (t, browser, paged) => {
+  await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await page.keyboard.press('?');
+  await list.getByLabel('Single-key shortcuts').uncheck();
+  await list.getByText('New container').waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('link', { name: 'calm-bay' }).waitFor();
+  for (const key of ['n', '?', 'c', '/']) await page.keyboard.press(key);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Command palette' }).waitFor();
+  t.equal(await page.getByRole('dialog').count(), 1, 'no key opened another');
+  t.equal(await page.getByRole('button', { name: 'Compact rows', pressed: true }).count(), 0);
+  await page.keyboard.press('Escape');
+  t.equal(await page.locator('.filter kbd').count(), 0, 'no hint of a key that does nothing');
+  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+  await list.getByLabel('Single-key shortcuts').check();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('n');
+  await page.getByRole('dialog', { name: 'New container' }).waitFor();
   t.same(faults, []);
 });

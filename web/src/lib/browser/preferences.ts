@@ -17,6 +17,9 @@ export const compactRows = signal(stored('rows') === 'compact');
 /** Whether terminals let screen readers read their output. */
 export const screenReader = signal(stored('screen_reader') === 'on');
 
+/** Whether single keys, such as `n`, are shortcuts. */
+export const singleKeys = signal(stored('single_keys') !== 'off');
+
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(systemIsDark.matches);
 
@@ -47,6 +50,7 @@ export function startPreferences(): void {
     store('theme', theme.value);
   });
   effect(() => store('rows', compactRows.value ? 'compact' : null));
+  effect(() => store('single_keys', singleKeys.value ? null : 'off'));
   effect(() => store('screen_reader', screenReader.value ? 'on' : null));
   effect(() => store('font_px', String(fontSizePx.value)));
 }

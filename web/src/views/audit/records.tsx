@@ -9,6 +9,7 @@ import { auditIcon } from '../../lib/audit-icons.ts';
 import { at, timeOfDay } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { tooltip } from '../../ui/tooltip.tsx';
 import type { Known } from './use-known.ts';
 
 type RecordsProps = {
@@ -117,7 +118,7 @@ function Raw({ records, known }: { records: AuditEntry['records']; known: Known 
   const isFolded = records.length > 1;
   return (
     <details>
-      <summary title={isFolded ? undefined : 'The record'} aria-label={isFolded ? undefined : 'The record'}>
+      <summary aria-label={isFolded ? undefined : 'The record'} {...(isFolded ? {} : tooltip('The record'))}>
         {isFolded && <span>{records.length} records</span>}
         <Icon name="down" size={14} />
       </summary>

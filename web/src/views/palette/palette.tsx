@@ -1,5 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { shownKeys } from '../../lib/browser/shortcut-keys.ts';
 import { plural } from '../../lib/format/format.ts';
 import { isBeside } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -187,6 +188,11 @@ const Option = ({ id, command, isCurrent, onRun }: OptionProps) => (
   <div id={id} role="option" class="palette-option" aria-selected={isCurrent} onClick={() => onRun(command)}>
     <Icon name={command.icon} />
     <span>{command.label}</span>
-    {command.keys && <kbd>{command.keys}</kbd>}
+    <Keys of={command} />
   </div>
 );
+
+function Keys({ of: { keys } }: { readonly of: Command }) {
+  const shown = shownKeys(keys).join(' ');
+  return shown === '' ? null : <kbd>{shown}</kbd>;
+}

@@ -8,6 +8,7 @@ import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
+import { tooltip } from '../../ui/tooltip.tsx';
 import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
 const WHILE_RECORDING_MS = 2_000;
@@ -83,7 +84,7 @@ function Row({ recording, onChanged, onRemove }: RowProps) {
       facts={<Facts recording={recording} />}
     >
       {state === 'recording' && <IconButton icon="stop" label={`Stop recording ${name}`} onClick={stop} />}
-      <a class="icon-button" href={href} aria-label={`Play ${name}`} title={`Play ${name}`}>
+      <a class="icon-button" href={href} aria-label={`Play ${name}`} {...tooltip(`Play ${name}`)}>
         <Icon name="play" size={18} />
       </a>
       <IconButton icon="download" label={`Download ${name}`} onClick={() => void download(recording)} />

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Direction, Found } from '../../terminal/screen/search.ts';
 import { IconButton } from '../../ui/button.tsx';
+import { tooltip } from '../../ui/tooltip.tsx';
 import type { TerminalController } from './controller/terminal-controller.ts';
 
 function resultOf(text: string, found: Found | null): string {
@@ -57,8 +58,8 @@ export function SearchBar({ terminal, searches, onClose }: SearchBarProps) {
         type="button"
         class="icon-button text"
         aria-pressed={exact}
-        title="Match capital letters"
         aria-label="Match capital letters"
+        {...tooltip('Match capital letters')}
         onClick={() => {
           setExact(!exact);
           find('as_typed', text, !exact);

@@ -2,6 +2,7 @@ import { leaveCollaboration } from '../../api/terminals/collaborations.ts';
 import type { Container } from '../../api/types.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { go, navigate } from '../../lib/browser/router.ts';
+import { shownKeys } from '../../lib/browser/shortcut-keys.ts';
 import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { item, type MenuItem } from '../../ui/menu.tsx';
@@ -24,7 +25,10 @@ export async function paste({ screen }: TerminalController): Promise<void> {
   try {
     screen.paste(await navigator.clipboard.readText());
   } catch {
-    toastWarning('This browser does not let the page read the clipboard', 'Paste with Ctrl+Shift+V instead.');
+    toastWarning(
+      'This browser does not let the page read the clipboard',
+      `Paste with ${shownKeys('Ctrl Shift V').join('+')} instead.`,
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RefObject } from 'preact';
+import { singleKeys } from '../../../lib/browser/preferences.ts';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
 import { Choice } from '../../../ui/choice.tsx';
 import { useFilterText } from '../../../ui/hooks/use-filter-text.ts';
@@ -43,7 +44,7 @@ export function ListFilter({ query, input, hidden }: FilterProps) {
         onKeyDown={onKeyDown}
         disabled={hidden}
       >
-        <kbd>/</kbd>
+        {singleKeys.value && <kbd>/</kbd>}
       </SearchBox>
     </div>
   );
