@@ -60,78 +60,95 @@ import { postgresTerminalCloseRequests } from './terminals/terminal-close-reques
 import { postgresTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
 
-const ofIdentity = (db: Db) => ({
-  users: postgresUsers(db),
-  people: postgresPeople(db),
-  accountLinks: postgresAccountLinks(db),
-  userRemovals: postgresUserRemovals(db),
-  sessions: postgresSessions(db),
-  refreshTokens: postgresRefreshTokens(db),
-  tokens: postgresTokens(db),
-  requestCounts: postgresRequestCounts(db),
-  factors: postgresFactors(db),
-  recoveryCodes: postgresRecoveryCodes(db),
-  passkeys: postgresPasskeys(db),
-  identities: postgresIdentities(db),
-  providerSignIns: postgresProviderSignIns(db),
-  providerSessions: postgresProviderSessions(db),
-  pending: postgresPending(db),
-  deviceSignIns: postgresDeviceSignIns(db),
-  screenLocks: postgresScreenLocks(db),
-  throttle: postgresThrottle(db),
-  sshKeys: postgresSshKeys(db),
-  sshHostKeys: postgresSshHostKeys(db),
-});
+const ofIdentity = {
+  users: postgresUsers,
+  people: postgresPeople,
+  accountLinks: postgresAccountLinks,
+  userRemovals: postgresUserRemovals,
+  sessions: postgresSessions,
+  refreshTokens: postgresRefreshTokens,
+  tokens: postgresTokens,
+  requestCounts: postgresRequestCounts,
+  factors: postgresFactors,
+  recoveryCodes: postgresRecoveryCodes,
+  passkeys: postgresPasskeys,
+  identities: postgresIdentities,
+  providerSignIns: postgresProviderSignIns,
+  providerSessions: postgresProviderSessions,
+  pending: postgresPending,
+  deviceSignIns: postgresDeviceSignIns,
+  screenLocks: postgresScreenLocks,
+  throttle: postgresThrottle,
+  sshKeys: postgresSshKeys,
+  sshHostKeys: postgresSshHostKeys,
+};
 
-const ofContainers = (db: Db) => ({
-  catalogue: postgresCatalogue(db),
-  containers: postgresContainers(db),
-  administeredContainers: postgresAdministeredContainers(db),
-  agents: postgresAgents(db),
-  agentEnrolments: postgresAgentEnrolments(db),
-  deletedContainers: postgresDeletedContainers(db),
-  diskUse: postgresDiskUse(db),
-  capacity: postgresCapacity(db),
-  orphans: postgresOrphans(db),
-  layerImages: postgresLayerImages(db),
-  snapshots: postgresSnapshots(db),
-  deletedSnapshots: postgresDeletedSnapshots(db),
-  snapshotRetention: postgresSnapshotRetention(db),
-  retention: postgresVolumeRetention(db),
-  operations: postgresOperations(db),
-  lifetimes: postgresLifetimes(db),
-  warmPool: postgresWarmPool(db),
-  roleSetups: postgresRoleSetups(db),
-  processes: postgresProcesses(db),
-  processOutputs: postgresProcessOutputs(db),
-  commandRuns: postgresCommandRuns(db),
-});
+const ofContainers = {
+  catalogue: postgresCatalogue,
+  containers: postgresContainers,
+  administeredContainers: postgresAdministeredContainers,
+  agents: postgresAgents,
+  agentEnrolments: postgresAgentEnrolments,
+  deletedContainers: postgresDeletedContainers,
+  diskUse: postgresDiskUse,
+  capacity: postgresCapacity,
+  orphans: postgresOrphans,
+  layerImages: postgresLayerImages,
+  snapshots: postgresSnapshots,
+  deletedSnapshots: postgresDeletedSnapshots,
+  snapshotRetention: postgresSnapshotRetention,
+  retention: postgresVolumeRetention,
+  operations: postgresOperations,
+  lifetimes: postgresLifetimes,
+  warmPool: postgresWarmPool,
+  roleSetups: postgresRoleSetups,
+  processes: postgresProcesses,
+  processOutputs: postgresProcessOutputs,
+  commandRuns: postgresCommandRuns,
+};
 
-const ofTerminals = (db: Db) => ({
-  terminals: postgresTerminalRecords(db),
-  terminalCloseRequests: postgresTerminalCloseRequests(db),
-  recordings: postgresRecordings(db),
-  terminalLeases: postgresTerminalLeases(db),
-  collaborations: postgresCollaborations(db),
-  participations: postgresParticipations(db),
-  sharedContainers: postgresSharedContainers(db),
-  collaborationCleanup: postgresCollaborationCleanup(db),
-});
+const ofTerminals = {
+  terminals: postgresTerminalRecords,
+  terminalCloseRequests: postgresTerminalCloseRequests,
+  recordings: postgresRecordings,
+  terminalLeases: postgresTerminalLeases,
+  collaborations: postgresCollaborations,
+  participations: postgresParticipations,
+  sharedContainers: postgresSharedContainers,
+  collaborationCleanup: postgresCollaborationCleanup,
+};
 
-const repositoriesOn = (db: Db): Repositories => ({
-  ...ofIdentity(db),
-  ...ofContainers(db),
-  ...ofTerminals(db),
-  settings: postgresSettings(db),
-  announcements: postgresAnnouncements(db),
-  health: postgresHealth(db),
-  history: postgresHistory(db),
-  idempotencyKeys: postgresIdempotencyKeys(db),
-  installation: postgresInstallation(db),
-  audit: postgresAudit(db),
-  auditChain: postgresAuditChain(db),
-  events: postgresEvents(db),
-});
+type Makers = { readonly [Name in keyof Repositories]: (db: Db) => Repositories[Name] };
+
+const MAKERS: Makers = {
+  ...ofIdentity,
+  ...ofContainers,
+  ...ofTerminals,
+  settings: postgresSettings,
+  announcements: postgresAnnouncements,
+  health: postgresHealth,
+  history: postgresHistory,
+  idempotencyKeys: postgresIdempotencyKeys,
+  installation: postgresInstallation,
+  audit: postgresAudit,
+  auditChain: postgresAuditChain,
+  events: postgresEvents,
+};
+
+/** Each is made at its first use: a transaction uses a few of them. */
+function repositoriesOn(db: Db): Repositories {
+  const made = new Map<string, object>();
+  const get = (_makers: Makers, name: string | symbol): object | undefined => {
+    if (!isName(name)) return undefined;
+    const repository = made.get(name) ?? MAKERS[name](db);
+    made.set(name, repository);
+    return repository;
+  };
+  const all: unknown = new Proxy(MAKERS, { get });
+  return all as Repositories;
+}
+
+const isName = (name: string | symbol): name is keyof Repositories => name in MAKERS;
 
 export const postgresStorage = (db: Db): Storage => ({
   repositories: repositoriesOn(db),

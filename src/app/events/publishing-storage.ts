@@ -39,15 +39,15 @@ const endedToken = ({ token, descendants }: EndedTokens, userId: string): Creden
 
 type Note = (changed: CredentialChange) => void;
 
-const noteChanges = (repositories: Repositories, note: Note, noteEvent: () => void): Repositories => ({
-  ...repositories,
-  events: notingEvents(repositories.events, noteEvent),
-  sessions: notingSessions(repositories.sessions, note),
-  users: notingUsers(repositories.users, note),
-  tokens: notingTokens(repositories.tokens, note),
-  sshKeys: notingSshKeys(repositories.sshKeys, note),
-  screenLocks: notingScreenLocks(repositories.screenLocks, note),
-});
+const noteChanges = (repositories: Repositories, note: Note, noteEvent: () => void): Repositories =>
+  withOverrides(repositories, {
+    events: notingEvents(repositories.events, noteEvent),
+    sessions: notingSessions(repositories.sessions, note),
+    users: notingUsers(repositories.users, note),
+    tokens: notingTokens(repositories.tokens, note),
+    sshKeys: notingSshKeys(repositories.sshKeys, note),
+    screenLocks: notingScreenLocks(repositories.screenLocks, note),
+  });
 
 const notingEvents = (events: Repositories['events'], noteEvent: () => void): Repositories['events'] =>
   withOverrides(events, {
