@@ -63,6 +63,8 @@ export class ActiveRecordings {
     this.#streams.set(key, stream);
     const entry = this.#going.get(key);
     if (entry === undefined) return;
+    const size = stream.size();
+    if (size !== null) entry.recorder.resized(size);
     entry.recorder.restart();
     follow(stream, entry);
   }

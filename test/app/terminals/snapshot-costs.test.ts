@@ -65,3 +65,18 @@ t.test('a screen with much output is not drawn again for each reload', async (t)
   t.equal(opened(), 2);
   await terminal.end();
 });
+
+t.test('a client that returns to a multiplexer after much output gets its modes, and a redraw', async (t) => {
+  const { terminal, say, redraws } = aCountedTerminal({ muxed: true });
+  await say('\x1b[?1049h\x1b[?1002htmux');
+  t.equal(await terminal.clientSnapshot(), null, 'as long as all output is there');
+  await say('some output \x1b[6n\r\n'.repeat(150_000));
+  for (let times = 1; times <= 2; times += 1) {
+    const snapshot = await terminal.clientSnapshot();
+    t.ok(snapshot?.bytes.subarray(0, 100).includes('\x1b[?1049h\x1b[?1002h'));
+    t.equal(snapshot?.bytes.includes('\x1b[6n'), false, 'no query is repeated');
+    t.equal(snapshot?.offset, terminal.bufferedRange().end);
+    t.equal(redraws(), times);
+  }
+  await terminal.end();
+});

@@ -1,7 +1,8 @@
 import { latestOnly } from '../../../concurrency/coalesce.ts';
 import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
-import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
+import { trackModes } from '../../../domain/terminals/terminal-mode-tracker.ts';
+import { type BufferedRange, withoutQuestions } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
 import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
@@ -44,6 +45,8 @@ class PtyTerminal implements TerminalStream {
   readonly #scheduler: ReadScheduler;
   readonly #resizePty: (size: TerminalSize) => Promise<void>;
   readonly #openedAtMs = performance.now();
+  /** Of a multiplexer's discarded output, which a redraw of it does not repeat. */
+  readonly #droppedModes = trackModes();
   #size: TerminalSize | undefined;
   #exactFrom = 0;
   #viewer: Viewer | null = null;
@@ -71,7 +74,10 @@ class PtyTerminal implements TerminalStream {
     this.#bytes = pty.bytes ?? { in: 0, out: 0 };
     this.#onOver = onOver;
     this.#drawing = drawing;
-    this.#log = outputBuffer(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
+    this.#log = outputBuffer(KEEP_BYTES, (dropped, at) => {
+      if (this.#history === null) this.#droppedModes.add(dropped);
+      else this.#history.forgets(dropped, at);
+    });
     const isDrawn = drawing !== null && muxSession === null;
     this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
     this.#scheduler = scheduler;
@@ -121,9 +127,19 @@ class PtyTerminal implements TerminalStream {
   }
 
   async clientSnapshot(): Promise<ScreenSnapshot | null> {
-    const clientSnapshot = (await this.#history?.snapshot()) ?? null;
+    const clientSnapshot = this.#history === null ? this.#muxSnapshot() : await this.#history.snapshot();
     if (clientSnapshot !== null) this.#exactFrom = Math.max(this.#exactFrom, clientSnapshot.offset);
     return clientSnapshot;
+  }
+
+  /** All buffered output of a multiplexer after the modes of older output. Then it redraws what that output lacks. */
+  #muxSnapshot(): ScreenSnapshot | null {
+    const { start, end } = this.bufferedRange();
+    if (this.#droppedModes.isEmpty()) return null;
+    const modes = this.#droppedModes.take();
+    this.#droppedModes.add(modes);
+    void this.redraw();
+    return { bytes: Buffer.concat([modes, withoutQuestions(this.range(start, end))]), offset: end };
   }
 
   async recordingSnapshot(): Promise<ScreenSnapshot | null> {
@@ -184,6 +200,10 @@ class PtyTerminal implements TerminalStream {
 
   redraw(): Promise<void> {
     return this.#pty.redraw();
+  }
+
+  size(): TerminalSize | null {
+    return this.#size ?? null;
   }
 
   resize(cols: number, rows: number): Promise<void> {

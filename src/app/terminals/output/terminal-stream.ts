@@ -1,3 +1,4 @@
+import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
@@ -53,6 +54,8 @@ export type TerminalStream = {
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   /** Makes a multiplexer redraw its screen, as normal output. */
   redraw(): Promise<void>;
+  /** The present size; null when unknown. */
+  size(): TerminalSize | null;
   resize(cols: number, rows: number): Promise<void>;
   /** Ends its programs in the container, or leaves that to a container going down. */
   end(withContainer?: boolean): Promise<void>;
