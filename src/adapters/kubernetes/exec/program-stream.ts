@@ -2,12 +2,10 @@ import { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { JoinedOutput } from '../../../domain/joined-output.ts';
 import type { ProgramOutput, ProgramRequest } from '../../../ports/containers/inside/container-programs.ts';
+import { CHANNEL, messageOf } from './exec-messages.ts';
 import { type ExecEnd, execEnd } from './exec-status.ts';
 import { type InputEnd, inputFrame, type Start } from './start-program.ts';
 import { type FirstProcess, StartReport } from './start-report.ts';
-
-/** Channels of the exec protocol: the first byte of a message. */
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 
 /** Load balancers often end connections that are silent for a minute. */
 const PING_MS = 25_000;
@@ -87,13 +85,13 @@ export class ProgramStream extends Duplex {
   /** Sends input as it is, outside the program's own. */
   sendFirst(data: Buffer): void {
     for (let at = 0; at < data.length; at += MAX_MESSAGE_BYTES)
-      this.#send(CHANNEL.stdin, data.subarray(at, at + MAX_MESSAGE_BYTES));
+      this.#send(data.subarray(at, at + MAX_MESSAGE_BYTES));
   }
 
-  /** Resolves when it is on its way, so that the caller can wait with the next one. */
+  /** Resolves when it is on its way or cannot be, so that the caller can wait with the next one. */
   resize(cols: number, rows: number): Promise<void> {
     const size = Buffer.from(JSON.stringify({ Width: cols, Height: rows }));
-    return new Promise((resolve) => this.#send(CHANNEL.resize, size, resolve));
+    return new Promise((resolve) => this.#socket.send(messageOf(CHANNEL.resize, size), () => resolve()));
   }
 
   override _read(): void {
@@ -127,7 +125,7 @@ export class ProgramStream extends Duplex {
     if (!this.#takesInput || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#takesInput = false;
     if (this.#inputEnd === 'native') this.#socket.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
-    else this.#send(CHANNEL.stdin, inputFrame(Buffer.alloc(0)));
+    else this.#send(inputFrame(Buffer.alloc(0)));
   }
 
   #input(data: Buffer, done: () => void): void {
@@ -139,17 +137,14 @@ export class ProgramStream extends Duplex {
     for (let at = 0; at <= last; at += 1) {
       const part = data.subarray(at * MAX_MESSAGE_BYTES, (at + 1) * MAX_MESSAGE_BYTES);
       const isFramed = this.#form !== 'terminal' && this.#inputEnd === 'framed';
-      this.#send(CHANNEL.stdin, isFramed ? inputFrame(part) : part, at === last ? done : undefined);
+      this.#send(isFramed ? inputFrame(part) : part, at === last ? done : undefined);
     }
   }
 
-  /** A program may end without its input: whether that is a fault, the end of the connection decides. */
-  #send(channel: number, data: Buffer, done?: () => void): void {
-    const message = Buffer.allocUnsafe(data.length + 1);
-    message[0] = channel;
-    if (channel === CHANNEL.stdin) this.#inputUnderWay = true;
-    data.copy(message, 1);
-    this.#socket.send(message, () => done?.());
+  /** Unsent input is never done. A program may end without it: whether that is a fault, the connection's end decides. */
+  #send(input: Buffer, done?: () => void): void {
+    this.#inputUnderWay = true;
+    this.#socket.send(messageOf(CHANNEL.stdin, input), (error) => void (error ?? done?.()));
   }
 
   #take(data: RawData): void {
