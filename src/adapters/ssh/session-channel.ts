@@ -66,7 +66,9 @@ export function serveSession(session: Session, client: SessionClient, words: str
   session.on('window-change', (accept, _reject, { cols, rows }) => {
     accept?.();
     const { terminal } = request;
-    if (terminal !== null) void request.resize(cells(cols, terminal.cols), cells(rows, terminal.rows));
+    if (terminal === null) return;
+    request.terminal = { ...terminal, cols: cells(cols, terminal.cols), rows: cells(rows, terminal.rows) };
+    void request.resize(request.terminal.cols, request.terminal.rows);
   });
   session.on('signal', (accept, _reject, { name }) => {
     accept?.();
@@ -120,10 +122,12 @@ function addVariable(env: Map<string, string>, name: string, value: string): voi
   if (env.size < SSH_LIMITS.variables && fits && !value.includes('\0')) env.set(name, value);
 }
 
-const controls = (request: Request) => (command: ControlledCommand) => {
-  request.resize = command.resize;
-  request.signal = command.signal;
-};
+/** The program follows the window from now on, which may have changed since it began to open. */
+function follow(request: Request, openedWith: CommandTerminal | null, resize: Request['resize']): void {
+  request.resize = resize;
+  const { terminal } = request;
+  if (terminal !== null && terminal !== openedWith) void resize(terminal.cols, terminal.rows);
+}
 
 const commandOf =
   (client: SessionClient, request: Request, line: string | null): Serve =>
@@ -131,7 +135,10 @@ const commandOf =
     const env = { ...Object.fromEntries(request.env), ...(await agentOf(client, request, output)) };
     const { terminal } = request;
     const start = (stdin: Readable) => client.programs.run(client.connection, { line, env, terminal, stdin });
-    await runOn(output, client, start, controls(request));
+    await runOn(output, client, start, (command: ControlledCommand) => {
+      request.signal = command.signal;
+      follow(request, terminal, command.resize);
+    });
   };
 
 const NO_AGENT = 'your SSH agent cannot be forwarded\r\n';
@@ -156,9 +163,7 @@ const shellOf =
       return await commandOf(client, request, null)(output);
     if (session !== null && !isSessionName(session)) return refuseProgram(output.channel, NO_SESSION);
     const shell = { session: session ?? MAIN_CONNECTION, size: terminal };
-    await showShell(output, client, shell, (resize) => {
-      request.resize = resize;
-    });
+    await showShell(output, client, shell, (resize) => follow(request, terminal, resize));
   };
 
 const NO_SESSION = `${SESSION_VARIABLE} takes 1 to 32 letters, digits, _ or -`;

@@ -9,7 +9,7 @@ import type {
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 import { sshByKey } from '../../support/ssh/ssh-client.ts';
-import { fakeTerminals } from '../../support/terminal/terminals.ts';
+import { fakeTerminals, slowTerminals } from '../../support/terminal/terminals.ts';
 import { standingTime } from '../../support/time.ts';
 
 const INPUT = Buffer.alloc(1_000_000, 'x');
@@ -128,4 +128,25 @@ t.test('a terminal that takes no input is released when its client closes the ch
   await waitFor(() => (fake.opened[0]?.stream.writableLength ?? 0) >= MORE_THAN_A_TERMINAL_KEEPS / 2);
   channel.close();
   await waitFor(() => fake.closed.length === 1);
+});
+
+t.test('a shell that opens gets the size that its window has then', async (t) => {
+  const slow = slowTerminals();
+  const sizes: string[] = [];
+  const terminalBackend: Ports['terminalBackend'] = {
+    ...slow,
+    async open(...request) {
+      const pty = await slow.open(...request);
+      return { ...pty, resize: async (cols, rows) => void sizes.push(`${cols}x${rows}`) };
+    },
+  };
+  const { client } = await aClient(t, { terminalBackend });
+  const channel = await channelOf((done) => client.shell({ cols: 80, rows: 24 }, done));
+  await waitFor(() => slow.wanted.length === 1);
+  channel.setWindow(50, 132, 0, 0);
+  // Its answer comes after the window's change.
+  await channelOf((done) => client.forwardOut('127.0.0.1', 1, 'localhost', 3000, done)).catch(() => {});
+  slow.openAll();
+  await waitFor(() => sizes.length > 0);
+  await waitFor(() => sizes.at(-1) === '132x50');
 });
