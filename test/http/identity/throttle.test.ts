@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryAccess, memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
@@ -175,6 +178,11 @@ t.test('a wrong old password slows down too, and nothing reveals the text entere
   t.notMatch(JSON.stringify([...state.failures.keys(), state.audit]), /secret typed/);
 });
 
+const openConnections = (service: Service): Promise<number> =>
+  new Promise((resolve, reject) =>
+    service.http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+
 const FULL = [429, 'too_many_at_once'];
 
 /** Ada and Bob with a container each, in a tier with small limits. */
@@ -249,6 +257,39 @@ t.test('a command counts until it has ended, even without its client', async (t)
   await waitFor(async () => (await run(ada, boxes.ada, 'true')).statusCode === 200);
   for (let n = 0; n < 4; n += 1)
     t.equal((await run(ada, boxes.ada, 'true')).statusCode, 200, 'all was given back');
+});
+
+t.test('a header Upgrade alone changes nothing of what a request counts', async (t) => {
+  const { service, address, ada, boxes, running } = await scene(t, { max_commands: 1, max_downloads: 1 });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  const ask = (method: string, url: string, body = '') => {
+    const headers = {
+      authorization: `Bearer ${ada.token}`,
+      upgrade: 'x',
+      'content-type': 'application/json',
+    };
+    const asked = request(`${address.replace('ws', 'http')}${url}`, { method, agent, headers });
+    asked.end(body);
+    return asked;
+  };
+  const connections = new Set<unknown>();
+  for (let n = 0; n < 3; n += 1) {
+    const asked = ask('GET', `/api/containers/${boxes.ada}/logs`);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    await buffer(answer);
+    connections.add(asked.socket);
+    t.not(answer.statusCode, 429, 'what has ended on a connection that goes on is given back');
+  }
+  t.equal(connections.size, 1);
+  const left = ask('POST', `/api/containers/${boxes.ada}/exec`, JSON.stringify({ command: ['wait'] }));
+  left.on('error', () => {});
+  await waitFor(() => running.length === 1);
+  left.destroy();
+  await waitFor(async () => (await openConnections(service)) === 0);
+  const again = await as(service, ada)('POST', `/api/containers/${boxes.ada}/exec`, { command: ['true'] });
+  t.same([again.statusCode, again.json().code], FULL, 'a command counts until it ends');
+  for (const end of running) end();
 });
 
 t.test('uploads and downloads have their own limits, and a refused one is no use', async (t) => {

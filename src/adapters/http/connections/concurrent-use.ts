@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Http } from '../fastify-types.ts';
+import { isUpgrade } from './upgrades.ts';
 
 /** Called when the handler has answered. */
 const answered = new WeakMap<FastifyRequest, () => void>();
@@ -22,7 +23,7 @@ export function trackAnswers(http: Http): void {
 /** Releases the use at the end of what the request began: its socket, its answer, or its command. */
 export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
   const { lasting } = request.routeOptions.config;
-  if (request.headers.upgrade !== undefined) {
+  if (isUpgrade(request)) {
     releaseWithSocket(reply, release);
     return;
   }

@@ -10,7 +10,8 @@ const WEBSOCKET_VERSION = '13';
 
 const upgrades = new WeakSet<IncomingMessage>();
 
-const isUpgrade = ({ raw }: FastifyRequest): boolean =>
+/** Whether it takes over its connection. The header alone, without `Connection: upgrade`, is an ordinary request's. */
+export const isUpgrade = ({ raw }: FastifyRequest): boolean =>
   raw.headers.upgrade !== undefined && upgrades.has(raw);
 
 /** The returned step ends the connection of a refused upgrade after its answer: nothing else reads from it. */
