@@ -35,7 +35,10 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     next: 'Unlock it: berth unlock',
   },
   confirmation_required: {
-    words: 'You signed in a while ago, and there is no terminal on which to ask for your password.',
+    words: ({ fields }) =>
+      'provider' in fields
+        ? 'You signed in a while ago, and your account has no password by which to confirm that it’s you.'
+        : 'You signed in a while ago, and there is no terminal on which to ask for your password.',
     next: 'Sign in again: berth login',
   },
   user_has_containers: {

@@ -1,4 +1,4 @@
-import { type Command, Option } from '@commander-js/extra-typings';
+import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { usageError } from './cli-error.ts';
 import type { Io } from './io/io.ts';
 import { OUTPUT_FORMS, type OutputForm } from './io/printer.ts';
@@ -62,11 +62,17 @@ function refuseWhenGiven(command: AnyCommand, option: Option): void {
 
 const ioOfRoots = new WeakMap<AnyCommand, Io>();
 
-/** Lets a command line read and write through `io`; `every` are its commands, the root first. */
-export function connectIo(every: readonly [AnyCommand, ...AnyCommand[]], io: Io): void {
+/**
+ * Lets a command line read and write through `io`; `every` are its commands, the root first. `writeErr` gets what is said
+ * about a wrong command line.
+ */
+export function connectIo(
+  every: readonly [AnyCommand, ...AnyCommand[]],
+  io: Io,
+  writeErr: (text: string) => void,
+): void {
   ioOfRoots.set(every[0], io);
   const writeOut = (text: string): void => void io.out.write(text);
-  const writeErr = (text: string): void => void io.err.write(text);
   for (const each of every) each.configureOutput({ writeOut, writeErr });
 }
 
@@ -82,6 +88,23 @@ function lineageOf(command: AnyCommand): readonly AnyCommand[] {
   const lineage: AnyCommand[] = [];
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) lineage.unshift(at);
   return lineage;
+}
+
+/** The global options of a command line that is not complete, and its other words. */
+export function splitGlobalOptions(words: readonly string[]) {
+  const reader = addGlobalOptions(new Command());
+  reader.exitOverride().configureOutput({ writeErr: () => {} });
+  const others = (): readonly string[] => {
+    try {
+      const { operands, unknown } = reader.parseOptions([...words]);
+      return [...operands, ...unknown];
+    } catch (error) {
+      if (error instanceof CommanderError) return words;
+      throw error;
+    }
+  };
+  const rest = words.includes('--') ? words : others();
+  return { rest, options: globalOptionsOf(reader) };
 }
 
 /** The nearest to the action wins: `berth -o name ls -o json` prints JSON. */

@@ -1,7 +1,17 @@
 import t from 'tap';
-import { theCommand } from '../support/service/command.ts';
+import { SOURCE, theCommand } from '../support/service/command.ts';
 import { aServiceInTime, from, logIn } from '../support/service/factors.ts';
-import { anAdmin, anApiToken, aPerson, as, person, refresh, statusOf } from '../support/service/service.ts';
+import {
+  anAdmin,
+  anApiToken,
+  aPerson,
+  as,
+  person,
+  refresh,
+  stateOf,
+  statusOf,
+} from '../support/service/service.ts';
+import { onTerminal } from '../support/terminal/on-terminal.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
 
 t.test('an administrator invites, changes, resets and deletes users', async (t) => {
@@ -72,6 +82,31 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   const renewed = await refresh(service, root);
   const later = theCommand(t, server, renewed.json().token);
   t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
+});
+
+t.test('nobody is asked for a password that the account does not have', async (t) => {
+  const service = await aServiceInTime();
+  const server = await serverOf(t, service);
+  const root = await anAdmin(service);
+  for (const one of stateOf(service).users) Object.assign(one, { passwordHash: null });
+  service.clock.advance(16 * 60_000);
+  const { env, home } = theCommand(t, server, (await refresh(service, root)).json().token);
+  const args = [SOURCE, 'admin', 'invite', '--role', 'admin'];
+  const { ended, shown } = onTerminal(t, process.execPath, args, { cwd: home, env });
+  t.equal(await ended, 1);
+  t.match(shown(), /has no password[\s\S]*berth login/);
+});
+
+t.test('settings of each kind are changed', async (t) => {
+  const service = await aServiceInTime();
+  const { run } = theCommand(t, await serverOf(t, service), (await anAdmin(service)).token);
+  const set = (...given: readonly string[]) => run(['admin', 'settings', 'set', ...given]);
+  const given = ['oidc_tier=pro', 'guests_enabled=true', 'history_days=40'];
+  t.match(await set(...given), { code: 0 });
+  const read = JSON.parse((await run(['admin', 'settings', 'ls', '-o', 'json'])).stdout);
+  t.match(read, { oidc_tier: 'pro', guests_enabled: true, history_days: 40 });
+  for (const wrong of ['oidc_tier=', 'guests_enabled=1', 'history_days=many', 'oidc_tire=pro'])
+    t.match(await set(wrong), { code: /[12]/, stdout: '' }, wrong);
 });
 
 t.test('a username that is the id of another user, or its start, never passes for that user', async (t) => {

@@ -24,6 +24,29 @@ t.test('an option that would change nothing is refused before anything is done',
     t.match(await run(line.split(' ')), { code: 2, stdout: '', stderr: words }, line);
 });
 
+t.test('with JSON, a wrong command line is an object on stderr too', async (t) => {
+  const { run } = theCommand(t, NOWHERE, 'x');
+  for (const [line, error, next] of [
+    ['ls --colour -o json', "unknown option '--colour'.", /--help/],
+    ['-o json cp', "missing required argument 'source'.", /--help/],
+    ['ls --sort colour -o json', /^option '--sort/, /--help/],
+    ['-ojson tokens', 'The command is not complete.', /--help/],
+    ['-o json lss', "unknown command 'lss'.", 'Did you mean ls?'],
+    ['ls --output=json too many', /^too many arguments/, /--help/],
+  ] as const) {
+    const { code, stdout, stderr } = await run(line.split(' '));
+    t.match([code, stdout, JSON.parse(stderr)], [2, '', { error, code: 'usage', next }], line);
+    t.equal(stderr.trim().split('\n').length, 1, line);
+  }
+});
+
+t.test('what follows the program, or two dashes, is no option of berth', async (t) => {
+  const { run } = theCommand(t, null);
+  for (const line of ['exec dev -- ls -o json', 'exec dev ls -o json', 'stats --no-such -- -o json'])
+    t.match((await run(line.split(' '))).stderr, /^(berth|error): /m, line);
+  t.match((await run('exec -o json dev ls'.split(' '))).stderr, /^{"error"/);
+});
+
 t.test('login says at once that it reads no token from its arguments', async (t) => {
   const token = `svc_${'1'.repeat(64)}`;
   const { run } = theCommand(t, NOWHERE);

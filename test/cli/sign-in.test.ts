@@ -42,6 +42,26 @@ t.test("a server's credential goes to no other server", async (t) => {
   t.match(await run(['ls', '--profile', 'third']), { code: 2, stderr: /no profile "third"/ });
 });
 
+t.test('completion asks the server that the line names', async (t) => {
+  const one = await theCommandOfAda(t);
+  const other = await theCommandOfAda(t);
+  for (const [{ service, ada }, name] of [
+    [one, 'first'],
+    [other, 'second'],
+  ] as const)
+    await as(service, ada)('POST', '/api/containers', { name });
+  const { run, spawned } = theCommand(t, null);
+  await run(['login', '--server', other.server, '--with-token', '--profile', 'work'], other.token);
+  await run(['login', '--server', one.server, '--with-token'], one.token);
+  const offered = async (...line: readonly string[]) =>
+    (await spawned(['complete', '--', ...line, ''])).stdout;
+  t.match(await offered('stop'), /^first\t/m);
+  for (const given of [['--profile', 'work'], ['--profile=work'], ['--server', other.server]]) {
+    t.match(await offered('stop', ...given), /^second\t/m, given.join(' '));
+    t.match(await offered(...given, 'stop'), /^second\t/m, given.join(' '));
+  }
+});
+
 t.test('a derived token reaches its container and nothing else', async (t) => {
   const { service, server, ada, run } = await theCommandOfAda(t);
   const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };

@@ -2,7 +2,7 @@ import type { Command as Completed } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { type Cli, openCli } from '../cli.ts';
 import type { Io } from '../io/io.ts';
-import { type AnyCommand, globalOptionsOf } from '../options.ts';
+import { type AnyCommand, splitGlobalOptions } from '../options.ts';
 import type { Value } from './value.ts';
 import { VALUES } from './values.ts';
 
@@ -20,12 +20,14 @@ const UNUSED = 'completion-script';
 export async function complete(root: AnyCommand, args: readonly string[], io: Io): Promise<void> {
   const completion = tab(root as unknown as Parameters<typeof tab>[0], { completionCommandName: UNUSED });
   completion.commands.delete(UNUSED);
-  const cli = openCli(io, globalOptionsOf(root));
-  const words = new Set(args.slice(0, -1));
+  const { rest, options } = splitGlobalOptions(args.slice(0, -1));
+  const cli = openCli(io, options);
+  const words = new Set(rest);
   for (const [name, each] of completion.commands) {
     if (name.split(' ').every((word) => words.has(word))) await addValues(each, cli, args.at(-1) ?? '');
   }
-  completion.parse([...args]);
+  // why: the library finds no command behind an option
+  completion.parse([...rest, ...args.slice(-1)]);
 }
 
 async function addValues(

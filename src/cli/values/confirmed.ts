@@ -10,7 +10,7 @@ export async function confirmed<T>(cli: Cli, work: (proof: Proof) => Promise<T>)
     return await work({});
   } catch (error) {
     const isWanted = error instanceof BerthError && error.code === 'confirmation_required';
-    if (!isWanted || !cli.ask.possible) throw error;
+    if (!isWanted || !cli.ask.possible || 'provider' in error.fields) throw error;
     cli.notify('You signed in a while ago. Confirm that it’s you.');
     return 'code' in error.fields
       ? await work({ code: (await cli.ask.line('Code of your authenticator app: ')).trim() })

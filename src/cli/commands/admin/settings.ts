@@ -58,6 +58,7 @@ function readChange(text: string, known: readonly Setting[]): [string, unknown] 
     if (!/^(true|false)$/.test(value)) throw usageError(`${name} is true or false.`);
     return [name, value === 'true'];
   }
+  if (typeof present.value === 'string') return [name, value];
   if (!/^\d+$/.test(value)) throw usageError(`${name} is a whole number.`);
   return [name, Number(value)];
 }
