@@ -96,19 +96,37 @@ export const QUARANTINE_MINUTES = 60;
 
 export type OrphanDecision = 'keep' | 'remove' | 'quarantine';
 
+/** What identifies an engine container of ours. */
+export type Made = { readonly runtimeId: string; readonly generation: number };
+
+/** Whether it was made after all that the database knows of its row: then an older database was restored. */
+const isLater = ({ generation }: Pick<Made, 'generation'>, row: Pick<Container, 'generation'>): boolean =>
+  generation > row.generation;
+
 /**
- * What to do with an engine container of ours, given its row. A deleted row's container is removed. One that its row
- * does not point at may still be claimed, for example by a restored database. During an operation nothing is decided.
+ * The engine container that takes the place of one that is gone: the last one of those made after what a restored
+ * database knows.
+ */
+export const laterOf = <T extends Pick<Made, 'generation'>>(
+  row: Pick<Container, 'generation'>,
+  ofRow: readonly T[],
+): T | null =>
+  ofRow.filter((one) => isLater(one, row)).toSorted((a, b) => b.generation - a.generation)[0] ?? null;
+
+/**
+ * What to do with an engine container of ours, given its row. A deleted row's container is removed, unless it is a later
+ * one, as of a container that was restored after the backup. One that its row does not point at may still be claimed, for
+ * example by a restored database. During an operation nothing is decided.
  */
 export function decideOrphan(
-  runtimeId: string,
-  row: Pick<Container, 'state' | 'runtimeId'> | null,
+  { runtimeId, generation }: Made,
+  row: Pick<Container, 'state' | 'runtimeId' | 'generation'> | null,
   busy: boolean,
   seenAt: Date | null,
   now: Date,
 ): OrphanDecision {
   if (busy || (row !== null && row.state !== 'deleted' && row.runtimeId === runtimeId)) return 'keep';
-  if (row !== null && row.state === 'deleted') return 'remove';
+  if (row !== null && row.state === 'deleted' && !isLater({ generation }, row)) return 'remove';
   const over = seenAt !== null && now.getTime() - seenAt.getTime() >= QUARANTINE_MINUTES * 60_000;
   return over ? 'remove' : 'quarantine';
 }

@@ -3,6 +3,7 @@ import { commandFaults } from '../../../src/domain/containers/command.ts';
 import {
   type Container,
   decideOrphan,
+  laterOf,
   nameFaults,
   type Observation,
   syncedState,
@@ -99,23 +100,48 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else is 
 });
 
 t.test('an engine container is removed when its row is deleted, or after an unclaimed hour', async (t) => {
-  const id = 'a'.repeat(64);
+  const one = { runtimeId: 'a'.repeat(64), generation: 3 };
   const other = 'b'.repeat(64);
   const hourAgo = new Date(now.getTime() - 3_600_000);
-  const running = { state: 'running', runtimeId: id } as const;
+  const running = { state: 'running', runtimeId: one.runtimeId, generation: 3 } as const;
+  const deleted = { ...running, state: 'deleted' } as const;
   const cases: [string, Parameters<typeof decideOrphan>, string][] = [
-    ['its row points at it', [id, running, false, null, now], 'keep'],
-    ['its row points at it later', [id, { ...running, state: 'stopped' }, false, hourAgo, now], 'keep'],
-    ['an operation is at work', [id, null, true, hourAgo, now], 'keep'],
-    ['its row is deleted', [id, { ...running, state: 'deleted' }, false, null, now], 'remove'],
-    ['its row has another', [id, { ...running, runtimeId: other }, false, null, now], 'quarantine'],
-    ['no row', [id, null, false, null, now], 'quarantine'],
-    ['no row, seen lately', [id, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
-    ['no row for an hour', [id, null, false, hourAgo, now], 'remove'],
-    ['none for an hour', [id, { state: 'stopped', runtimeId: null }, false, hourAgo, now], 'remove'],
+    ['its row points at it', [one, running, false, null, now], 'keep'],
+    ['its row points at it later', [one, { ...running, state: 'stopped' }, false, hourAgo, now], 'keep'],
+    ['an operation is at work', [one, null, true, hourAgo, now], 'keep'],
+    ['its row is deleted', [one, deleted, false, null, now], 'remove'],
+    ['and was made before', [one, { ...deleted, generation: 4 }, false, null, now], 'remove'],
+    [
+      'its row is deleted in an older database',
+      [one, { ...deleted, generation: 2 }, false, null, now],
+      'quarantine',
+    ],
+    ['for an hour', [one, { ...deleted, generation: 2 }, false, hourAgo, now], 'remove'],
+    ['its row has another', [one, { ...running, runtimeId: other }, false, null, now], 'quarantine'],
+    ['no row', [one, null, false, null, now], 'quarantine'],
+    ['no row, seen lately', [one, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
+    ['no row for an hour', [one, null, false, hourAgo, now], 'remove'],
+    [
+      'none for an hour',
+      [one, { ...running, state: 'stopped', runtimeId: null }, false, hourAgo, now],
+      'remove',
+    ],
   ];
   for (const [name, args, expected] of cases) t.equal(decideOrphan(...args), expected, name);
 });
+
+t.test(
+  'the last container that was made after the row was takes the place of one that is gone',
+  async (t) => {
+    const of = (...generations: number[]) =>
+      laterOf(
+        { generation: 3 },
+        generations.map((generation) => ({ generation })),
+      );
+    t.same([of(), of(1), of(2, 3)], [null, null, null]);
+    t.same([of(4), of(3, 6, 2, 5)], [{ generation: 4 }, { generation: 6 }]);
+  },
+);
 
 const inside = { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 };
 

@@ -7,7 +7,7 @@ import {
 } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
 import { NodeInMaintenance, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
-import type { Storage } from '../../../src/ports/storage.ts';
+import { dumped } from '../../support/database/dumped.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -150,18 +150,6 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
   goOn.resolve();
   t.match(await creating, { db_id: members[0], status: 'running' });
 });
-
-/** The rows of containers and their pool as they are now, for a database that is restored to them. */
-function dumped(storage: Storage): () => void {
-  const { state } = storage as ReturnType<typeof memoryStorage>;
-  const rows = structuredClone({
-    warmPool: state.warmPool,
-    containers: state.containers,
-    operations: state.operations,
-    orphans: state.orphans,
-  });
-  return () => void Object.assign(state, structuredClone(rows));
-}
 
 t.test('a database that fails over gives no container of a user to the next one', async (t) => {
   const { runtime, service, storage, members, create } = await withPool(t);

@@ -1,4 +1,10 @@
-import { type Container, decideOrphan, syncedState } from '../../../domain/containers/container.ts';
+import {
+  type Container,
+  decideOrphan,
+  laterOf,
+  type Made,
+  syncedState,
+} from '../../../domain/containers/container.ts';
 import {
   isContainerUnresponsive,
   isWaitedFor,
@@ -9,6 +15,7 @@ import {
 import type { ContainerDeps } from '../container-deps.ts';
 import { handleOf } from '../find-container.ts';
 import { NODE_SILENT } from '../operations/fail-operation.ts';
+import { adoptLater } from './adopt-later.ts';
 import { removeUnusedImages } from './image-cleanup.ts';
 import { clearReason, syncState } from './sync-state.ts';
 
@@ -31,8 +38,10 @@ export const reconcile =
     const members = await warmPool.ids();
     const busy = await operations.busy();
     const byRuntimeId = new Map(listed.map((one) => [one.handle.runtimeId, one]));
+    const byDbId = Map.groupBy(listed, ({ dbId }) => dbId);
     for (const row of rows) {
-      if (!busy.has(row.dbId)) await syncObserved(deps, row, byRuntimeId.get(row.runtimeId ?? ''));
+      const current = byRuntimeId.get(row.runtimeId ?? '');
+      if (!busy.has(row.dbId)) await settle(deps, row, current, byDbId.get(row.dbId) ?? []);
       onProgress();
     }
     // A row that named its container before the listing keeps it: no query for each container.
@@ -42,17 +51,32 @@ export const reconcile =
     await removeUnusedImages(deps);
   };
 
+/** A row whose container is gone gets the later one that the engine has. */
+async function settle(
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'terminals' | 'log'>,
+  row: Container,
+  current: ListedContainer | undefined,
+  ofRow: readonly ListedContainer[],
+): Promise<void> {
+  const handle = handleOf(row);
+  const later = current === undefined ? laterOf(row, ofRow) : null;
+  if (later === null || isWaitedFor(later)) return await syncObserved(deps, row, current);
+  const old = handle === null ? GONE : await observeIfAnswering(deps, handle);
+  if (old?.kind === 'gone') await adoptLater(deps, row, later);
+}
+
+const GONE = { kind: 'gone', volumeExists: true } as const;
+
 async function syncObserved(
   deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'terminals' | 'log'>,
   row: Container,
   current: ListedContainer | undefined,
 ): Promise<void> {
-  const gone = { kind: 'gone', volumeExists: true } as const;
-  if (syncedState(row, current ? { kind: current.state } : gone) !== null) {
+  if (syncedState(row, current ? { kind: current.state } : GONE) !== null) {
     // A pass takes long: an operation may have begun and ended since the listing.
     const handle = handleOf(row);
-    const seen = handle === null ? gone : await observeIfAnswering(deps, handle);
-    const observation = seen?.kind === 'gone' ? gone : seen;
+    const seen = handle === null ? GONE : await observeIfAnswering(deps, handle);
+    const observation = seen?.kind === 'gone' ? GONE : seen;
     const state = observation === null ? null : syncedState(row, observation);
     if (observation !== null && state !== null) await syncState(deps, row, state, observation.kind);
     return;
@@ -72,6 +96,8 @@ const observeIfAnswering = (
     throw error;
   });
 
+const madeOf = ({ handle: { runtimeId }, generation }: ListedContainer): Made => ({ runtimeId, generation });
+
 /** Never touches volumes: a container can be made again, data cannot. */
 async function putAway(
   deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'clock' | 'log'>,
@@ -79,25 +105,22 @@ async function putAway(
   busy: ReadonlySet<string>,
   onProgress: () => void,
 ): Promise<void> {
-  const { containers, orphans } = deps.storage.repositories;
+  const { containers, orphans, retention } = deps.storage.repositories;
   const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
   for (const one of listed) {
     const row = await containers.findAny(one.dbId);
     const now = deps.clock.now();
-    if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
-      strays.push({ one, row });
+    const decision = decideOrphan(madeOf(one), row, busy.has(one.dbId), null, now);
+    if (decision !== 'keep') strays.push({ one, row });
+    // Its owner has restored it since the backup: the volume is kept as long as after a delete.
+    if (decision === 'quarantine' && row?.state === 'deleted') await retention.keepAnew(row.dbId);
   }
   const observation = await orphans.remember(strays.map(({ one }) => one.handle.runtimeId));
   for (const { one, row } of strays) {
     onProgress();
     const { runtimeId } = one.handle;
-    const decision = decideOrphan(
-      runtimeId,
-      row,
-      false,
-      observation.get(runtimeId) ?? null,
-      deps.clock.now(),
-    );
+    const seenAt = observation.get(runtimeId) ?? null;
+    const decision = decideOrphan(madeOf(one), row, false, seenAt, deps.clock.now());
     if (isWaitedFor(one) || (decision === 'quarantine' && one.state === 'stopped')) continue;
     deps.log.warn({ dbId: one.dbId, runtimeId, decision }, 'engine container without a database row');
     const done =

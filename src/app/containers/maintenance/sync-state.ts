@@ -41,7 +41,7 @@ export async function syncState(
 }
 
 /** Whether the row still has the same container and the same start: only then does the observation apply. */
-const isSameRun = (row: Container, now: Container): boolean =>
+export const isSameRun = (row: Container, now: Container): boolean =>
   now.runtimeId === row.runtimeId && now.startedAt?.getTime() === row.startedAt?.getTime();
 
 /** A running container's reason no longer holds: clears it, if it is still that one, and announces it. */

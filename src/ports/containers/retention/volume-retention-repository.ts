@@ -15,6 +15,8 @@ export interface VolumeRetentionRepository {
    * in one transaction.
    */
   purge(dbId: string): Promise<void>;
+  /** The retention of a deleted container begins again, unless it has begun within the last hour, or was given up. */
+  keepAnew(dbId: string): Promise<void>;
   /** False when already recorded. */
   markRemoved(dbId: string): Promise<boolean>;
 }

@@ -305,6 +305,48 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     await retention.markRemoved(dbId);
   });
 
+  await t.test(`${name}: a longer retention spares a volume whose removal failed`, async (t) => {
+    const { dbId, ownerId } = await condemned();
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    await retention.review(30);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null, 'not while a process removes it');
+    await age(dbId, 0.2);
+    await retention.review(30);
+    t.match(await deletedContainers.findForUpdate(dbId, ownerId), { dbId }, 'it can be restored again');
+    t.notOk(await retention.markRemoved(dbId));
+    await retention.review(7);
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    t.ok(await retention.markRemoved(dbId));
+  });
+
+  await t.test(`${name}: a volume that is in use begins its retention anew`, async (t) => {
+    const { dbId, ownerId } = await condemned();
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    await retention.keepAnew(dbId);
+    const kept = await deletedContainers.findForUpdate(dbId, ownerId);
+    t.match(kept, { dbId, deletedAt: Date });
+    await retention.keepAnew(dbId);
+    t.same(await deletedContainers.findForUpdate(dbId, ownerId), kept, 'a repeat changes nothing');
+    await age(dbId, WEEK - 1);
+    await retention.review(7);
+    await age(dbId, 25);
+    t.same(await claimed(), [], 'condemned only after the whole of it');
+    await retention.review(7);
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    t.ok(await retention.markRemoved(dbId));
+    await retention.keepAnew(dbId);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null, 'what is removed stays so');
+    const purged = await deleted();
+    await retention.purge(purged.dbId);
+    await retention.keepAnew(purged.dbId);
+    t.same(await claimed(), [purged.dbId], 'and so does what was given up');
+    t.ok(await retention.markRemoved(purged.dbId));
+  });
+
   await t.test(`${name}: a live container's volume is never due`, async (t) => {
     const live = await storedContainer(storage, (await storedUser(storage)).id);
     await age(live.dbId, 100 * WEEK);

@@ -154,6 +154,16 @@ export async function snapshotRepositoryContract(
     await pass(2 * DAY_S);
     const both = await Promise.all([claimed(), claimed()]);
     t.equal(both.flat().filter((id) => id === kept.id).length, 1);
+    await retention.review(30);
+    const isRestorable = async () =>
+      (await deletedSnapshots.list(kept.ownerId)).some(({ id }) => id === kept.id);
+    t.notOk(await isRestorable(), 'not while a process removes it');
+    await pass(DAY_S / 100);
+    await retention.review(30);
+    t.ok(await isRestorable(), 'a removal that failed is over');
+    await claimed();
+    await pass(2 * DAY_S);
+    t.ok((await claimed()).includes(kept.id));
     t.ok(await retention.markRemoved(kept.id));
     t.notOk(await retention.markRemoved(kept.id));
     t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedCount: 0, deletedMb: 0 });

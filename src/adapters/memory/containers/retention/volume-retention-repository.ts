@@ -8,7 +8,7 @@ export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeR
     state.containers.filter(({ dbId, ownerId, state: now, deletedAt }) => {
       const { condemnedAt = null, claimedAt, removedAt, purgedAt } = state.volumes.get(dbId) ?? {};
       if (now !== 'deleted' || deletedAt === null || removedAt !== undefined) return false;
-      if (claimedAt !== undefined && what !== 'remove') return false;
+      if (claimedAt !== undefined && !(what === 'remove' || (what === 'spare' && isFree(dbId)))) return false;
       const isGuests = state.users.some(({ id, guestUntil }) => id === ownerId && guestUntil !== null);
       const deleted = { deletedAt, condemnedAt, isPurged: purgedAt !== undefined, isGuests };
       return volumeDue(deleted, retentionDays, clock.now()) === what;
@@ -33,6 +33,18 @@ export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeR
     },
     async purge(dbId) {
       state.volumes.set(dbId, { ...state.volumes.get(dbId), purgedAt: clock.now() });
+    },
+    async keepAnew(dbId) {
+      const { condemnedAt, claimedAt, purgedAt, removedAt } = state.volumes.get(dbId) ?? {};
+      if (purgedAt !== undefined || removedAt !== undefined) return;
+      const hourAgo = new Date(clock.now().getTime() - 3_600_000);
+      const isDue = condemnedAt !== undefined || claimedAt !== undefined;
+      state.containers = state.containers.map((one) =>
+        one.dbId === dbId && one.deletedAt !== null && (isDue || one.deletedAt <= hourAgo)
+          ? { ...one, deletedAt: clock.now() }
+          : one,
+      );
+      state.volumes.delete(dbId);
     },
     async markRemoved(dbId) {
       const before = state.volumes.get(dbId);

@@ -17,6 +17,8 @@ export function retentionRule({ table, prefix = '' }: Retained) {
   const condemnedAt = column(`${prefix}condemned_at`);
   const claimedAt = column(`${prefix}claimed_at`);
 
+  const isFree = sql<boolean>`(${claimedAt} is null or ${claimedAt} <= ${ago('mins', CLAIM_MINUTES)})`;
+
   const isOver = (retentionDays: number) => sql<boolean>`${deletedAt} <= ${ago('days', retentionDays)}`;
 
   return {
@@ -24,9 +26,9 @@ export function retentionRule({ table, prefix = '' }: Retained) {
     isToCondemn: (retentionDays: number) =>
       sql<boolean>`(${isOver(retentionDays)} and ${condemnedAt} is null)`,
 
-    /** Condemned, and kept longer since; not while a process removes it. */
+    /** Condemned, and kept longer since; not while a process removes it. A removal that failed no longer counts. */
     isToSpare: (retentionDays: number) =>
-      sql<boolean>`(not ${isOver(retentionDays)} and ${condemnedAt} is not null and ${claimedAt} is null)`,
+      sql<boolean>`(not ${isOver(retentionDays)} and ${condemnedAt} is not null and ${isFree})`,
 
     /** Due to be removed, and no process does it. */
     isToRemove: (retentionDays: number) => sql<boolean>`(
@@ -34,7 +36,7 @@ export function retentionRule({ table, prefix = '' }: Retained) {
         or (${isOver(retentionDays)} and ${condemnedAt} <= ${ago('hours', CONDEMNED_HOURS)})
         or (${deletedAt} <= ${ago('mins', GUEST_KEEPS_MINUTES)}
           and ${column('owner_id')} in (select id from users where guest_until is not null)))
-      and (${claimedAt} is null or ${claimedAt} <= ${ago('mins', CLAIM_MINUTES)}))`,
+      and ${isFree})`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { VolumeRetentionRepository } from '../../../../ports/containers/retention/volume-retention-repository.ts';
 import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
@@ -18,7 +19,10 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
         .set({ volume_condemned_at: clockNow })
         .where(RULE.isToCondemn(retentionDays))
         .execute();
-      await retained().set({ volume_condemned_at: null }).where(RULE.isToSpare(retentionDays)).execute();
+      await retained()
+        .set({ volume_condemned_at: null, volume_claimed_at: null })
+        .where(RULE.isToSpare(retentionDays))
+        .execute();
     },
 
     claim: (retentionDays) =>
@@ -41,6 +45,17 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
         .$call(allAs(fromColumns('dbId ownerId volume'))),
 
     purge: (dbId) => retained().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).$call(run),
+
+    keepAnew: (dbId) =>
+      retained()
+        .set({ deleted_at: clockNow, volume_condemned_at: null, volume_claimed_at: null })
+        .where('db_id', '=', dbId)
+        .where('volume_purged_at', 'is', null)
+        .where(
+          sql<boolean>`(volume_condemned_at is not null or volume_claimed_at is not null
+            or deleted_at <= clock_timestamp() - interval '1 hour')`,
+        )
+        .$call(run),
 
     markRemoved: (dbId) =>
       retained()
