@@ -4,6 +4,7 @@ import { restoreSnapshot } from '../../../src/app/containers/snapshots/restore-s
 import { floorBytes } from '../../../src/domain/containers/disk-quota.ts';
 import { FILE_SYSTEM_MB } from '../../../src/domain/containers/snapshots/snapshot.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { waitFor } from '../../support/patience.ts';
 import { aCaller, aUser } from '../../support/samples/samples.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { failsOnce } from '../../support/service/faults.ts';
@@ -36,6 +37,34 @@ async function aScene() {
   };
   return { runtime, service, ada, call, made, box, use, url, take, pass, state: stateOf(service) };
 }
+
+t.test('a pass keeps the image of a snapshot that becomes ready during it', async (t) => {
+  const { take, runtime, service, made } = await aScene();
+  const { snapshotRetention, operations } = service.ports.storage.repositories;
+  const { capture } = runtime;
+  const [captured, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  runtime.capture = async (...args) => {
+    const image = await capture(...args);
+    captured.resolve();
+    await goOn.promise;
+    return image;
+  };
+  const taking = (async () => await take('base'))();
+  await captured.promise;
+  const { images } = snapshotRetention;
+  snapshotRetention.images = async () => {
+    const before = await images();
+    goOn.resolve();
+    await taking;
+    await waitFor(async () => (await operations.busy()).size === 0);
+    return before;
+  };
+  await service.reconcile();
+  const { id, status } = (await taking).json();
+  t.equal(status, 'ready');
+  t.ok(runtime.images.has(`snapshot-${id}:layer`));
+  t.match(await made('copy', { snapshot_id: id }), { status: 'running' });
+});
 
 t.test('a snapshot holds the image and a volume of its own, and starts a container', async (t) => {
   const { take, call, box, runtime, made, state } = await aScene();
