@@ -23,8 +23,9 @@ type Entry = {
 };
 
 /**
- * Passes a tar stream's regular files and folders below `root`, and omits all else: links, devices, and names that
- * climb, are too deep or not UTF-8. The stream is untrusted: exceeding the limits or a broken header is an error.
+ * Passes a tar stream's regular files and folders below `root`, and omits all else: symbolic links, devices, and names that
+ * climb, are too deep or not UTF-8. A name that only refers to a file before it gets its content from the archives that
+ * follow; without them the stream is an error. The stream is untrusted: exceeding the limits or a broken header is an error.
  */
 export async function* onlyFilesAndFolders(
   source: AsyncIterable<Buffer>,
@@ -32,29 +33,59 @@ export async function* onlyFilesAndFolders(
   limits: ArchiveLimits,
 ): AsyncGenerator<Buffer> {
   const reader = blocks(source);
-  let [count, bytes] = [0, 0];
-  let names: Names = {};
-  for (;;) {
+  const count = counted(limits);
+  const links = linkedNames();
+  for (let names: Names = {}; !links.areComplete(); ) {
     const block = await reader.take(BLOCK);
     if (block === null) throw tooEarly();
     const header = headerOf(block, names);
-    if (header === null) break;
-    count += 1;
-    bytes += header.size;
-    if (count > limits.archived || bytes > limits.archiveBytes) {
-      throw new RuntimeFailure('the folder is too large for an archive');
+    count(header);
+    if (header === null) {
+      links.end();
+      continue;
     }
     if (META.includes(header.type)) {
       names = { ...names, ...(await longNames(header.type, header.size, reader.take)) };
       continue;
     }
     names = {};
-    const entry = entryOf(header, root, limits.depth);
+    const entry = entryOf(header, root, limits.depth, links.take);
     const padded = Math.ceil(header.size / BLOCK) * BLOCK;
     if (entry !== null) yield* encode(entry);
     for await (const chunk of reader.pass(padded)) if (entry !== null) yield chunk;
   }
   yield Buffer.alloc(2 * BLOCK);
+}
+
+/** Returns a counter of entries and bytes that throws beyond the limits. The end of an archive is a block. */
+function counted({ archived, archiveBytes }: ArchiveLimits): (header: Decoded | null) => void {
+  let [entries, bytes] = [0, 0];
+  return (header) => {
+    if (header !== null) entries += 1;
+    bytes += header?.size ?? BLOCK;
+    if (entries > archived || bytes > archiveBytes)
+      throw new RuntimeFailure('the folder is too large for an archive');
+  };
+}
+
+/** Names without content in the first archive, which that of later ones is for. */
+function linkedNames() {
+  const waiting = new Set<string>();
+  let isOver = false;
+  return {
+    /** Whether an archive has ended, and nothing else is needed. */
+    areComplete: (): boolean => isOver && waiting.size === 0,
+    end(): void {
+      isOver = true;
+    },
+    /** Whether the entry is needed. */
+    take({ type }: Decoded, place: readonly string[]): boolean {
+      const name = place.join('/');
+      if (isOver) return waiting.delete(name);
+      if (type === 'Link') waiting.add(name);
+      return true;
+    },
+  };
 }
 
 const tooEarly = (): RuntimeFailure => new RuntimeFailure('the archive ended too early');
@@ -98,15 +129,27 @@ async function longNames(
   return { ...(path === undefined ? {} : { path }), ...(paxSize === undefined ? {} : { size: paxSize }) };
 }
 
-function entryOf({ path, type, size, header }: Decoded, root: string, maxDepth: number): Entry | null {
-  const isFolder = type === 'Directory';
-  if (!isFolder && type !== 'File' && type !== 'OldFile') return null;
+/** Where an entry goes below the root; null for a name that is omitted. */
+function placeOf({ path, type }: Decoded, maxDepth: number): readonly string[] | null {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   // U+FFFD stands for bytes that are not UTF-8.
   if (names.includes('..') || names.length > maxDepth || /[\0\uFFFD]/.test(path)) return null;
-  if (!isFolder && names.length === 0) return null;
+  return type !== 'Directory' && names.length === 0 ? null : names;
+}
+
+function entryOf(
+  decoded: Decoded,
+  root: string,
+  maxDepth: number,
+  isNeeded: (decoded: Decoded, place: readonly string[]) => boolean,
+): Entry | null {
+  const { type, size, header } = decoded;
+  const place = placeOf(decoded, maxDepth);
+  if (place === null || !isNeeded(decoded, place)) return null;
+  const isFolder = type === 'Directory';
+  if (!isFolder && type !== 'File' && type !== 'OldFile') return null;
   return {
-    path: [root, ...names],
+    path: [root, ...place],
     isFolder,
     sizeBytes: size,
     mode: (header.mode ?? 0o644) & 0o777,

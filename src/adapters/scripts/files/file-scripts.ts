@@ -40,7 +40,7 @@ const NOT_THERE = `
 
 /**
  * `listing|archive`, then as ENTER: \`file SIZE MTIME\` and the content, or \`folder\` and records of
- * \`mode/size/mtime/./name/\` (no name contains a slash) before \`end/\`, or a tar stream. The opened file is checked
+ * \`mode/size/mtime/./name/\` (no name contains a slash) before \`end/\`, or tar streams. The opened file is checked
  * again, since its name may have become a link meanwhile.
  */
 export const OPEN = `
@@ -58,8 +58,11 @@ if [ -d "./$name" ]; then
   fi
   case "$(tar --version 2>/dev/null)" in
     *GNU*) exec tar --format=gnu --hard-dereference -cf - . ;;
-    *) exec tar -cf - . ;;
   esac
+  # Without that option, only one of the names of a file has its content: all of them follow, one archive each.
+  tar -cf - .
+  [ $? -lt 128 ] || exit 1
+  exec find . ! -type d -links +1 -exec tar -cf - {} \\;
 fi
 [ -e "./$name" ] || say absent
 [ -f "./$name" ] || say special

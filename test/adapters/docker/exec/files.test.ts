@@ -12,6 +12,7 @@ import { aBox, type Box, links, special, uploads } from '../../../contract/conta
 import { aSpec, markedProcesses } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill } from '../../../support/patience.ts';
+import { needs } from '../../../support/run/infra.ts';
 
 /** Alternates a file and a link out of the workspace, as fast as possible. */
 const SWAP = `chdir "/workspace/swapped"; for (;;) {
@@ -42,6 +43,11 @@ if (engine !== null) {
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
   await t.test('docker: a full disk', (t) => fullDisk(t, instance));
+  const busybox = await needs(t, 'busybox');
+  if (busybox !== null) {
+    const bare = await aBox(instance, aSpec(busybox.bare));
+    await t.test('docker: archives with BusyBox', (t) => linkedFiles(t, bare));
+  }
   const { handle, sh } = box;
   const open: CommandBox['open'] = (script, more = {}) =>
     commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more });
@@ -52,6 +58,23 @@ if (engine !== null) {
   const resources = { memoryMb: HOSTILE_MEMORY_MB, cpuMillicores: 2000, diskMb: 512 };
   const theirs = await aBox(instance, aSpec(image, { resources }));
   await t.test('docker: lying tools cannot exceed limits or forge answers', (t) => hostile(t, theirs));
+}
+
+async function linkedFiles(t: Test, { sh, files }: Box): Promise<void> {
+  await sh(`mkdir -p '/workspace/linked/a b' && cd /workspace/linked && echo same > one && ln one 'a b/-two'
+    ln one three && echo other > four && ln four "$(printf 'fi\nve')" && ln -s one six && ln six seven && echo alone > eight`);
+  const entries = await files.tar(['linked']);
+  t.same(
+    entries.flatMap(({ path, content }) => (path.endsWith('/') ? [] : [`${path}: ${content}`])).toSorted(),
+    [
+      'linked/a b/-two: same\n',
+      'linked/eight: alone\n',
+      'linked/fi\nve: other\n',
+      'linked/four: other\n',
+      'linked/one: same\n',
+      'linked/three: same\n',
+    ],
+  );
 }
 
 async function changing(t: Test, { sh, files }: Box): Promise<void> {

@@ -151,7 +151,6 @@ t.test('an archive passes only files and folders, below one name', async (t) => 
     entry({ path: './', type: 'Directory', mode: 0o1777 }),
     entry({ path: './a', content: 'one', mode: 0o6755 }),
     entry({ path: './link', type: 'SymbolicLink' }),
-    entry({ path: './hard', type: 'Link' }),
     entry({ path: './disk', type: 'BlockDevice' }),
     entry({ path: './tty', type: 'CharacterDevice' }),
     entry({ path: './pipe', type: 'FIFO' }),
@@ -174,6 +173,32 @@ t.test('an archive passes only files and folders, below one name', async (t) => 
       ['top/last', '644', 'zzzzz'],
     ],
   );
+});
+
+t.test('a name without content gets it from a later archive, and no other name does', async (t) => {
+  const passed = await filtered(
+    entry({ path: './a', content: 'one' }),
+    entry({ path: './d/b', type: 'Link' }),
+    entry({ path: './c', type: 'Link' }),
+    END,
+    entry({ path: './a', content: 'one' }),
+    END,
+    entry({ path: './c', type: 'SymbolicLink' }),
+    END,
+    entry({ path: './e', content: 'new' }),
+    END,
+    entry({ path: './d/b', content: 'one' }),
+  );
+  t.same(
+    passed.map(({ path, content }) => [path, String(content)]),
+    [
+      ['top/a', 'one'],
+      ['top/d/b', 'one'],
+    ],
+  );
+  await t.rejects(filtered(entry({ path: './a', type: 'Link' })), /too early/, 'never without a word');
+  const endless = entry({ path: './a', type: 'Link' });
+  await t.rejects(filtered(endless, ...Array.from({ length: 20 }, () => END)), /too large/);
 });
 
 t.test('a broken, endless or oversized archive is an error', async (t) => {
