@@ -4,7 +4,7 @@ import type {
 } from '../../../ports/containers/inside/container-programs.ts';
 import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
 import { exitCodeOf, isStartReport, type OpenExec, openExec, resizeExec } from './exec-stream.ts';
-import { drainAfterExit, hasExited } from './exec-tail.ts';
+import { drainAfterExit, hasExited, keepTail } from './exec-tail.ts';
 import { unframed } from './raw-stream.ts';
 import { frames, unframedOutput } from './stream-demux.ts';
 
@@ -33,6 +33,7 @@ const program = (calls: EngineCalls, { exec, stream }: OpenExec, form: string): 
   },
   exitCode: () => exitCodeOf(calls, exec),
   isRunning: () => isRunning(calls, exec),
+  keepTail: () => keepTail(stream, hasExited(calls, exec)),
   resize: (cols, rows) => resizeExec(calls, exec, cols, rows),
 });
 

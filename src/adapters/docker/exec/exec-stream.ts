@@ -7,6 +7,7 @@ import {
   RuntimeFailure,
 } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, inContainer, LIMITS, statusOf } from '../engine/engine-client.ts';
+import { buffersUpTo } from './exec-tail.ts';
 
 export type ExecOptions = {
   readonly command: readonly string[];
@@ -83,17 +84,9 @@ export async function openExec(
   const { exec, stream } = await inContainer(opening).catch(asNotRunning);
   // an error is followed by `close`, which every reader handles
   stream.on('error', () => {});
-  if (tty) stopsAtOnce(stream);
+  // A paused stream would read on in small pieces. A terminal's leaves them in the kernel, which delivers them together.
+  if (tty) buffersUpTo(stream, 1);
   return { exec, stream };
-}
-
-/**
- * A paused stream reads on until it has 64 KiB, in small pieces. A terminal's leaves them in the kernel, which delivers
- * them together. A runtime without this field only loses that.
- */
-function stopsAtOnce(stream: Duplex): void {
-  const { _readableState: state } = stream as unknown as { _readableState?: { highWaterMark?: number } };
-  if (state !== undefined) state.highWaterMark = 1;
 }
 
 const ENDED_SECONDS = 2;

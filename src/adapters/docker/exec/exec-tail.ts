@@ -4,6 +4,8 @@ import type { EngineCalls } from '../engine/engine-client.ts';
 
 /** The engine discards output not read within 2 s of a program's end. */
 const POLL_EVERY_MS = 400;
+/** For a paused stream, whose reader may be away for minutes. */
+const POLL_PAUSED_MS = 800;
 const ANSWER_SECONDS = 0.3;
 /** More than engine and kernel buffer of an ended program. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
@@ -25,6 +27,40 @@ export async function* drainAfterExit(
       tail.stop();
     }
   }
+}
+
+/**
+ * Lets a paused stream take in what its program has left when it ends. Its reader sees nothing of that before it
+ * resumes, and the engine still slows a program that runs.
+ */
+export function keepTail(source: Readable, hasEnded: () => Promise<boolean>): void {
+  let pauses = 0;
+  let isWatching = false;
+  const watch = (): void => {
+    if (isWatching) return;
+    isWatching = true;
+    setTimeout(check, POLL_PAUSED_MS, pauses).unref();
+  };
+  const check = async (seen: number): Promise<void> => {
+    isWatching = false;
+    if (source.destroyed || !source.isPaused()) return;
+    // Busy terminals pause often, and only for a moment.
+    if (seen !== pauses || !(await hasEnded())) return watch();
+    if (!source.isPaused()) return;
+    buffersUpTo(source, MAX_TAIL_BYTES);
+    source.read(0);
+  };
+  source.on('pause', () => {
+    pauses += 1;
+    watch();
+  });
+  source.on('resume', () => buffersUpTo(source, 1));
+}
+
+/** How much a paused stream reads ahead. A runtime without this field reads its usual 64 KiB. */
+export function buffersUpTo(source: Readable, bytes: number): void {
+  const { _readableState: state } = source as unknown as { _readableState?: { highWaterMark?: number } };
+  if (state !== undefined) state.highWaterMark = bytes;
 }
 
 /** An engine busy with a program's end does not answer about it, which counts too. */

@@ -15,6 +15,8 @@ export function ptyStream(
 ): PtyStream {
   const { stream } = opened;
   const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
+  // tmux keeps what its attachment has not shown.
+  if (tmux === null) opened.keepTail?.();
   let closing: Promise<void> | null = null;
   const redraw = async (): Promise<void> => await tmux?.redraw().catch(() => {});
   return {

@@ -31,6 +31,11 @@ export interface ContainerProgram {
   exitCode(): Promise<number | null>;
   /** Whether its first process runs. */
   isRunning(): Promise<boolean>;
+  /**
+   * From now on a pause of the stream loses nothing of a program that ends meanwhile, where the engine would discard
+   * what is not read soon.
+   */
+  keepTail?(): void;
   /** Never throws. */
   resize(cols: number, rows: number): Promise<void>;
 }
