@@ -10,7 +10,7 @@ const CELLS_EACH_BYTE = 100;
 /** The cost of a character or another byte, in cells. */
 const BYTE_CELLS = 5;
 /** Bytes drawn without a break. */
-const PIECE_BYTES = 512;
+const PIECE_BYTES = 1_024;
 
 export const isTooLarge = ({ cols, rows }: Terminal): boolean => cols * rows > MAX_SCREEN_CELLS;
 
@@ -43,7 +43,8 @@ export class RenderBudget {
   /** Charges a drawn piece, besides its sequences. */
   drew(piece: Uint8Array): void {
     const { cols, rows, modes } = this.#terminal;
-    const lines = piece.reduce((sum, byte) => sum + (byte >= 0x0a && byte <= 0x0c ? 1 : 0), 0);
+    let lines = 0;
+    for (const byte of piece) if (byte >= 0x0a && byte <= 0x0c) lines += 1;
     this.#bytes += piece.length;
     this.#charge(piece.length * (this.#isInserting ? cols : BYTE_CELLS) + lines * (cols + rows));
     this.#isInserting = modes.insertMode;
