@@ -39,17 +39,20 @@ t.test('after a sign-in the page goes to a path of its own', async (t) => {
 /** A tab of a browser, at an address; what it stores outlasts the page. */
 function aTab(at: string, kept = new Map<string, string>()) {
   const tab = { kept, events: new EventTarget(), left: '', shown: at };
-  const { pathname, hash } = new URL(at, 'https://berth.example.org');
+  const { href, pathname, hash } = new URL(at, 'https://berth.example.org');
   Object.assign(globalThis, {
     location: {
+      href,
       pathname,
       hash,
       assign: (to: string) => Object.assign(tab, { left: to }),
       replace: (to: string) => Object.assign(tab, { left: to }),
     },
     history: {
-      replaceState: (_state: null, _title: string, to: string) => Object.assign(tab, { shown: to }),
+      replaceState: (_state: unknown, _title: string, to = tab.shown) => Object.assign(tab, { shown: to }),
     },
+    scrollY: 0,
+    scrollTo: () => {},
     sessionStorage: {
       getItem: (key: string) => kept.get(key) ?? null,
       setItem: (key: string, value: string) => kept.set(key, value),

@@ -13,7 +13,9 @@ type PageProps = {
 export const Page = ({ title, heading, beside, children }: PageProps) => (
   <div class="page">
     <div class="page-head">
-      <h1 {...(heading && { ref: heading, tabIndex: -1 })}>{title}</h1>
+      <h1 tabIndex={-1} {...(heading && { ref: heading })}>
+        {title}
+      </h1>
       {beside}
     </div>
     {children}

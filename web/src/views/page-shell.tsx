@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { User } from '../api/types.ts';
 import { shownKeys } from '../lib/browser/shortcut-keys.ts';
+import { useFocusRecovery } from '../ui/hooks/use-focus-recovery.ts';
 import { Icon } from '../ui/icon.tsx';
 import { tooltip } from '../ui/tooltip.tsx';
 import { HealthBanner } from './health-banner.tsx';
@@ -20,6 +22,8 @@ type ShellProps = {
 
 /** The bar at the top, the navigation, banners and the page. */
 export function Shell({ user, onHelp, onLock, children }: ShellProps) {
+  const main = useRef<HTMLElement>(null);
+  useFocusRecovery(main);
   return (
     <div class="shell">
       <a class="skip-link" href="#main">
@@ -49,7 +53,7 @@ export function Shell({ user, onHelp, onLock, children }: ShellProps) {
       <Navigation user={user} />
       <ReachBanner />
       <HealthBanner />
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
       <Announcements />

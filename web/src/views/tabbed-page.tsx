@@ -40,7 +40,7 @@ function Tabbed({ title, tabs, current }: TabbedProps & { readonly current: Tab 
   return (
     <div class="page">
       <div class="page-head">
-        <h1>{title}</h1>
+        <h1 tabIndex={-1}>{title}</h1>
       </div>
       <nav class="tabs" aria-label={title} ref={strip}>
         {tabs.map(({ href, label }) => (

@@ -143,7 +143,7 @@ t.test('a row shows what its container uses, and that a program was ended for me
   t.same(faults, []);
 });
 
-test('the keyboard goes on at the heading after a delete', async (t, browser, paged) => {
+test('the keyboard goes on at the heading after a row is gone', async (t, browser, paged) => {
   const root = await anAdmin(paged.service);
   for (const name of ['calm-bay', 'web-api']) await paged.container(root, name);
   const { page, faults } = await signedIn(browser, paged, 'root');
@@ -156,6 +156,14 @@ test('the keyboard goes on at the heading after a delete', async (t, browser, pa
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await more.waitFor({ state: 'detached' });
+  await page.locator('h1:focus').waitFor();
+
+  await page.goto(`${paged.address}/settings/sessions`);
+  const end = page.locator('.item').getByRole('button', { name: 'Sign out' });
+  await end.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).press('Enter');
+  await end.waitFor({ state: 'detached' });
   await page.locator('h1:focus').waitFor();
   t.same(faults, []);
 });

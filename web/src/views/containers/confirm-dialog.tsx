@@ -1,6 +1,6 @@
 import type { Container } from '../../api/types.ts';
 import { refreshContainers } from '../../state/container-list.ts';
-import { remove, stop } from '../../state/containers.ts';
+import { stop } from '../../state/containers.ts';
 import { engineDoes } from '../../state/engine.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
@@ -18,24 +18,20 @@ type ActionDialogProps = {
   readonly action: ContainerAction;
   /** Opens the dialog of another action instead. */
   readonly onAction: (action: ContainerAction) => void;
-  /** A delete has ended, well or not. */
-  readonly onDeleted: () => void;
   readonly onClose: () => void;
 };
 
-export function ActionDialog({ action, onAction, onDeleted, onClose }: ActionDialogProps) {
-  const { what, container } = action;
-  const onDelete = (): void => void remove(container).then(onDeleted);
+export function ActionDialog({ action: { what, container }, onAction, onClose }: ActionDialogProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'share') return <ShareDialog container={container} onClose={onClose} />;
   if (what === 'snapshot') return <SnapshotDialog container={container} onClose={onClose} />;
   if (what === 'fork') return <ForkDialog container={container} onClose={onClose} />;
   if (what === 'tools') return <FreshTools container={container} onClose={onClose} />;
   if (what === 'space') return <FreshSpace container={container} onAction={onAction} onClose={onClose} />;
-  if (isAgent(container) && what === 'stop')
-    return <DisconnectDialog container={container} onClose={onClose} />;
-  if (isAgent(container))
-    return <DeleteAgentDialog container={container} onDelete={onDelete} onClose={onClose} />;
+  if (isAgent(container)) {
+    const AgentDialog = what === 'stop' ? DisconnectDialog : DeleteAgentDialog;
+    return <AgentDialog container={container} onClose={onClose} />;
+  }
   if (what === 'stop') {
     return (
       <Confirm
@@ -58,7 +54,7 @@ export function ActionDialog({ action, onAction, onDeleted, onClose }: ActionDia
       </Confirm>
     );
   }
-  return <DeleteDialog container={container} onDelete={onDelete} onClose={onClose} />;
+  return <DeleteDialog container={container} onClose={onClose} />;
 }
 
 type FreshProps = { readonly container: Container; readonly onClose: () => void };

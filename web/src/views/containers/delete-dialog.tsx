@@ -1,24 +1,21 @@
 import { keptDays } from '../../api/containers/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { plural } from '../../lib/format/format.ts';
+import { remove } from '../../state/containers.ts';
 import { me } from '../../state/profile.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 
-export type DeleteProps = {
-  readonly container: Container;
-  readonly onDelete: () => void;
-  readonly onClose: () => void;
-};
+type DeleteProps = { readonly container: Container; readonly onClose: () => void };
 
 /** Deletes a container; says what is lost at once, and what is kept for how long. */
-export function DeleteDialog({ container, onDelete, onClose }: DeleteProps) {
+export function DeleteDialog({ container, onClose }: DeleteProps) {
   return (
     <Confirm
       title={`Delete ${container.name}?`}
       action="Delete"
       danger
-      onConfirm={onDelete}
+      onConfirm={() => void remove(container)}
       onClose={onClose}
     >
       <p>

@@ -16,7 +16,6 @@ import {
   wantedQuery,
 } from '../../state/container-list.ts';
 import { Button } from '../../ui/button.tsx';
-import { useHeadingFocus } from '../../ui/hooks/use-heading-focus.ts';
 import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
@@ -55,8 +54,7 @@ function Count({ query }: { query: ListQuery }) {
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
   const [adding, setAdding] = useState(false);
-  const { heading, recover } = useHeadingFocus({ atStart: false });
-  const [onAction, dialog] = useContainerActions(recover);
+  const [onAction, dialog] = useContainerActions();
   const filterInput = useRef<HTMLInputElement>(null);
   useOwnContainers();
   useTitle('Containers');
@@ -74,7 +72,7 @@ export function ContainersPage() {
   return (
     <div class="page">
       <div class="page-head">
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 tabIndex={-1}>
           Containers <Count query={query} />
         </h1>
         <ListFilter query={wantedQuery.value} input={filterInput} hidden={isEmpty} />

@@ -4,20 +4,12 @@ import { followEngine } from '../../state/engine.ts';
 import { ActionDialog } from './confirm-dialog.tsx';
 import type { ContainerAction } from './list/row.tsx';
 
-/** What opens the dialog of an action, and that dialog while it is open. `onDeleted`: after a delete, done or not. */
-export function useContainerActions(
-  onDeleted = (): void => {},
-): readonly [(action: ContainerAction) => void, JSX.Element | null] {
+/** What opens the dialog of an action, and that dialog while it is open. */
+export function useContainerActions(): readonly [(action: ContainerAction) => void, JSX.Element | null] {
   const [action, setAction] = useState<ContainerAction | null>(null);
   useEffect(followEngine, []);
   const dialog = action && (
-    <ActionDialog
-      key={action.what}
-      action={action}
-      onAction={setAction}
-      onDeleted={onDeleted}
-      onClose={() => setAction(null)}
-    />
+    <ActionDialog key={action.what} action={action} onAction={setAction} onClose={() => setAction(null)} />
   );
   return [setAction, dialog];
 }

@@ -17,11 +17,10 @@ type Open = { readonly what: 'use' | 'delete'; readonly snapshot: Snapshot };
 /** The user's snapshots. */
 export function SnapshotsPage() {
   const { list, deleted, reload } = useSnapshots();
-  const { heading, recover } = useHeadingFocus();
+  const heading = useHeadingFocus();
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   useTitle('Snapshots');
-  const onGone = (): Promise<void> => reload().then(recover);
   return (
     <Page title="Snapshots" heading={heading} beside={<AllContainersLink />}>
       <Section
@@ -49,13 +48,13 @@ export function SnapshotsPage() {
           <Items
             of={deleted}
             none=""
-            row={(snapshot) => <Deleted key={snapshot.id} snapshot={snapshot} onRestored={onGone} />}
+            row={(snapshot) => <Deleted key={snapshot.id} snapshot={snapshot} onRestored={reload} />}
           />
         </Section>
       )}
       {open?.what === 'use' && <UseSnapshotDialog snapshot={open.snapshot} onClose={close} />}
       {open?.what === 'delete' && (
-        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void onGone()} onClose={close} />
+        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void reload()} onClose={close} />
       )}
     </Page>
   );

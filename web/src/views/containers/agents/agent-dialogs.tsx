@@ -1,7 +1,6 @@
 import type { Container } from '../../../api/types.ts';
-import { stop } from '../../../state/containers.ts';
+import { remove, stop } from '../../../state/containers.ts';
 import { Confirm } from '../../../ui/confirm.tsx';
-import type { DeleteProps } from '../delete-dialog.tsx';
 
 type Props = { readonly container: Container; readonly onClose: () => void };
 
@@ -19,8 +18,14 @@ export const DisconnectDialog = ({ container, onClose }: Props) => (
   </Confirm>
 );
 
-export const DeleteAgentDialog = ({ container, onDelete, onClose }: DeleteProps) => (
-  <Confirm title={`Delete ${container.name}?`} action="Delete" danger onConfirm={onDelete} onClose={onClose}>
+export const DeleteAgentDialog = ({ container, onClose }: Props) => (
+  <Confirm
+    title={`Delete ${container.name}?`}
+    action="Delete"
+    danger
+    onConfirm={() => void remove(container)}
+    onClose={onClose}
+  >
     <p>Berth forgets this machine, closes its terminals, and revokes its token. Nothing on it is changed.</p>
   </Confirm>
 );

@@ -20,9 +20,9 @@ const GUEST_LEAD =
 export function DeletedPage() {
   const list = useDeleted();
   const [purging, setPurging] = useState<Container | null>(null);
-  const { heading, recover } = useHeadingFocus();
+  const heading = useHeadingFocus();
   useTitle('Recently deleted');
-  const onGone = (): void => void list.reload().then(recover);
+  const onGone = (): void => void list.reload();
   return (
     <Page title="Recently deleted" heading={heading} beside={<AllContainersLink />}>
       <Section title="Kept for now" lead={me.value?.guest_until ? GUEST_LEAD : LEAD}>
