@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Io, printable, printableIn } from '../../src/cli/io/io.ts';
+import { type Io, jsonText, printable, printableIn } from '../../src/cli/io/io.ts';
 import { rawTerminal } from '../../src/cli/io/raw-terminal.ts';
 import { tableText } from '../../src/cli/io/table.ts';
 import { serverAddress, targetOf } from '../../src/cli/profiles/target.ts';
@@ -167,6 +167,9 @@ for (const [name, options, env, expected] of [
 t.test('text of the service cannot drive the terminal, and tables line up all the same', async (t) => {
   t.equal(printable('a\u001b[31mb\u202e\r\n'), 'a[31mb');
   t.same(printableIn({ a: ['\u0007x'], b: 1, c: null }), { a: ['x'], b: 1, c: null });
+  const named = { name: '\u009b6n\u007f\u001b[c' };
+  t.notMatch(jsonText(named), /\p{Cc}/u);
+  t.same(JSON.parse(jsonText(named)), named);
   t.equal(
     tableText(
       ['N', 'X'],

@@ -31,3 +31,10 @@ export function printableIn<T>(value: T): T {
 
 /** Text from the service, safe to show: without control characters it cannot drive the terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+
+/** JSON, with those control characters escaped too that JSON allows and a terminal obeys. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  String(JSON.stringify(value, null, indent)).replace(
+    /[\u007f-\u009f]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,4 +1,4 @@
-import { type Io, isTerminal, printableIn } from './io.ts';
+import { type Io, isTerminal, jsonText, printableIn } from './io.ts';
 import { type Style, styleOf } from './style.ts';
 import { tableText } from './table.ts';
 
@@ -31,7 +31,7 @@ export type Printer = {
 export function printer(io: Io, form: OutputForm, colour: boolean, notify: (line: string) => void): Printer {
   const style = styleOf(io.out, io, colour);
   const text = (lines: string) => void io.out.write(`${lines}\n`);
-  const json = (value: unknown) => text(JSON.stringify(value, null, isTerminal(io.out) ? 2 : undefined));
+  const json = (value: unknown) => text(jsonText(value, isTerminal(io.out) ? 2 : undefined));
   return {
     form,
     text,
