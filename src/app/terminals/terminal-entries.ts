@@ -18,11 +18,8 @@ export type TerminalListener = {
   emptied(key: TerminalKey): void;
 };
 
-/** A terminal's place among those of its key in all processes. */
-export type Shown = Pick<LiveTerminal, 'id' | 'recordedAt'>;
-
-/** A key's state; `last` is the newest of its sockets that was on record and has closed. */
-export type Entry = { target: TerminalTarget; slot: Slot; last: Shown | null };
+/** A key's state; `lostAt` is when the record of its last closed socket was made. */
+export type Entry = { target: TerminalTarget; slot: Slot; lostAt: Date | null };
 export type Entries = ReadonlyMap<TerminalKey, Entry>;
 
 /** `target`: where it was opened; a later socket of its key may request another session. */

@@ -19,7 +19,6 @@ import {
   isOtherMode,
   keptIn,
   type Opened,
-  type Shown,
   type TerminalListener,
 } from './terminal-entries.ts';
 import { TerminalSockets } from './terminal-sockets.ts';
@@ -88,8 +87,7 @@ export class TerminalRegistry {
   /** The socket has closed, or will not be used. */
   leave(target: TerminalTarget, socket: string, how: Leaving): void {
     const entry = this.#slots.get(target.key);
-    const left = this.find(socket);
-    if (entry !== undefined && left !== null && left.recordedAt !== null) entry.last = left;
+    if (entry !== undefined) entry.lostAt = this.find(socket)?.recordedAt ?? entry.lostAt;
     this.#sockets.remove(socket);
     this.#apply(target, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
   }
@@ -139,9 +137,9 @@ export class TerminalRegistry {
     return this.all().findLast((terminal) => terminal.key === key) ?? null;
   }
 
-  /** The newest shown under that key, also by a client that is lost. */
-  lastShown(key: TerminalKey): Shown | null {
-    return this.underKey(key) ?? this.#slots.get(key)?.last ?? null;
+  /** When the record of the key's lost client was made; null without one. */
+  lostAt(key: TerminalKey): Date | null {
+    return this.#slots.get(key)?.lostAt ?? null;
   }
 
   has(key: TerminalKey): boolean {
@@ -168,7 +166,7 @@ export class TerminalRegistry {
   }
 
   #apply(target: TerminalTarget, event: SlotEvent): void {
-    const entry = this.#slots.get(target.key) ?? { target, slot: EMPTY, last: null };
+    const entry = this.#slots.get(target.key) ?? { target, slot: EMPTY, lostAt: null };
     const { slot, effects } = nextSlot(entry.slot, event, target.isMain);
     entry.slot = slot;
     if (slot.kind === 'empty') this.#slots.delete(target.key);

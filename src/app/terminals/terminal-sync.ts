@@ -9,7 +9,6 @@ import type {
 } from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalTarget } from './opening/locate-terminal.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
-import type { Shown } from './terminal-entries.ts';
 import {
   publishTerminalNotice,
   subscribeToTerminalNotices,
@@ -101,9 +100,15 @@ function terminalChecks({ records, closeRequests, replica, registry }: TerminalS
   async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
       if (newest.replica === replica) continue;
-      const mine = registry.lastShown(newest.key);
-      if (mine === null || isLater(newest, mine)) registry.taken(newest.key);
+      if (isTaken(newest)) registry.taken(newest.key);
     }
+  }
+
+  function isTaken(newest: TerminalRecord): boolean {
+    const mine = registry.underKey(newest.key);
+    if (mine !== null) return isLater(newest, mine);
+    const lostAt = registry.lostAt(newest.key);
+    return lostAt === null || newest.createdAt >= lostAt;
   }
 
   /** Closes terminals in containers that are gone, by the given rule. */
@@ -123,6 +128,6 @@ function terminalChecks({ records, closeRequests, replica, registry }: TerminalS
 }
 
 /** A terminal without a record yet is later than all with one. */
-const isLater = (record: TerminalRecord, { id, recordedAt }: Shown): boolean =>
+const isLater = (record: TerminalRecord, { id, recordedAt }: LiveTerminal): boolean =>
   recordedAt !== null &&
   (record.createdAt > recordedAt || (record.createdAt.getTime() === recordedAt.getTime() && record.id > id));

@@ -193,8 +193,13 @@ t.test('a terminal gives way only to what another process shows under its key la
   const [early, late] = [new Date(1_000), new Date(2_000)];
   type Newest = { readonly replica?: string; readonly createdAt: Date; readonly id: string };
   type Mine = { readonly recordedAt: Date | null; readonly id: string };
-  const cases: readonly (readonly [what: string, newest: Newest, mine: Mine | null, isTaken: boolean])[] = [
+  /** A date: that of a client that was lost. */
+  type Had = Mine | Date | null;
+  const cases: readonly (readonly [what: string, newest: Newest, had: Had, isTaken: boolean])[] = [
     ['none that was on record', { createdAt: early, id: 'a' }, null, true],
+    ['one later than a lost client', { createdAt: late, id: 'a' }, early, true],
+    ['one earlier than a lost client', { createdAt: early, id: 'a' }, late, false],
+    ['one of the same moment', { createdAt: early, id: 'a' }, early, true],
     ['a later one', { createdAt: late, id: 'a' }, { recordedAt: early, id: 'b' }, true],
     ['an earlier one', { createdAt: early, id: 'b' }, { recordedAt: late, id: 'a' }, false],
     ['the second of one moment', { createdAt: early, id: 'b' }, { recordedAt: early, id: 'a' }, true],
@@ -202,7 +207,7 @@ t.test('a terminal gives way only to what another process shows under its key la
     ['one before its own is on record', { createdAt: late, id: 'b' }, { recordedAt: null, id: 'a' }, false],
     ['one of its own', { replica: 'here', createdAt: late, id: 'b' }, null, false],
   ];
-  for (const [what, newest, mine, isTaken] of cases) {
+  for (const [what, newest, had, isTaken] of cases) {
     const { bus, storage } = memoryPorts();
     const taken: TerminalKey[] = [];
     const asked = Promise.withResolvers<void>();
@@ -214,7 +219,8 @@ t.test('a terminal gives way only to what another process shows under its key la
       },
     };
     const slots = {
-      lastShown: () => mine,
+      underKey: () => (had instanceof Date ? null : had),
+      lostAt: () => (had instanceof Date ? had : null),
       has: () => true,
       taken: (one: TerminalKey) => void taken.push(one),
     };
