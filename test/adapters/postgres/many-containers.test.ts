@@ -33,4 +33,10 @@ if (url !== null)
     const all = await listed();
     t.same([all.length, new Set(all).size], [2_000 * PAGES, 2_000 * PAGES]);
     t.equal(statements.length, PAGES + 1, 'the last one finds that there are no more');
+
+    await run(url, "update containers set idle_seconds = 60, created_at = now() - interval '1 hour'");
+    statements.splice(0);
+    const ending = await storage.repositories.lifetimes.listEnding(0);
+    t.same(ending.map(({ container }) => container.dbId).toSorted(), all.toSorted());
+    t.equal(statements.length, PAGES + 1);
   });

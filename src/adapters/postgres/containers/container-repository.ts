@@ -85,7 +85,7 @@ const ownedBy = compiledOnce(
 );
 
 /** As many as one statement reads well within its time limit, on a busy machine too. */
-const PAGE_ROWS = 2_000;
+export const PAGE_ROWS = 2_000;
 
 /** By key, after this one: so each page costs the same, and what is made or removed meanwhile moves no other row. */
 function livePage(db: Db, after: string | null): Promise<readonly Container[]> {

@@ -101,6 +101,18 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
     t.same([await ending(310, dbId), await ending(610, dbId)], [false, true]);
     await lifetimes.change(dbId, { ttlSeconds: 200 });
     t.ok(await ending(310, dbId));
+    await lifetimes.change(dbId, { keepSeconds: 400 });
+    t.same([await ending(310, dbId), await ending(410, dbId)], [false, true], 'it is kept');
+    await lifetimes.change(dbId, { keepSeconds: 0 });
+    await containers.changeState(dbId, ['running'], { state: 'stopped' });
+    t.notOk(await ending(310, dbId), 'a stopped one does not end');
+    await lifetimes.change(dbId, { isEphemeral: true });
+    t.ok(await ending(310, dbId), 'but is deleted when it is ephemeral');
+    await lifetimes.change(dbId, { isEphemeral: false, ttlSeconds: -60, idleSeconds: null });
+    await containers.changeState(dbId, ['stopped'], { state: 'running', started: true });
+    t.notOk(await ending(310, dbId), 'an end before its start is over');
+    await lifetimes.change(dbId, { ttlSeconds: 200 });
+    t.ok(await ending(310, dbId));
     const operation = anOperation(dbId, owner.id, NOBODY);
     await operations.begin(operation, 600);
     t.notOk(await ending(310, dbId));

@@ -10,7 +10,8 @@ import type {
 import { asContainer, type MemoryState, type StoredContainer } from '../../memory-state.ts';
 import { replace } from '../container-repository.ts';
 
-const ENDING_STATES: readonly string[] = ['running', 'stopped', 'failed'];
+const canEnd = ({ state, lifetime }: StoredContainer): boolean =>
+  state === 'running' || (lifetime.isEphemeral && (state === 'stopped' || state === 'failed'));
 
 const rowOf = (state: MemoryState, dbId: string) => state.containers.find((one) => one.dbId === dbId);
 
@@ -19,10 +20,12 @@ const after = (now: Date, seconds: number | null): Date | null =>
   seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
 
 function endsWithin({ startedAt, createdAt, lifetime }: Container, now: Date, seconds: number): boolean {
-  const { endsAt, idleSeconds, activeAt } = lifetime;
+  const { endsAt, idleSeconds, activeAt, keptUntil, isEphemeral } = lifetime;
   const since = Math.max(...[startedAt, createdAt, activeAt].map((at) => at?.getTime() ?? 0));
   const idleEnd = idleSeconds === null ? Number.POSITIVE_INFINITY : since + idleSeconds * 1_000;
-  const end = Math.min(endsAt?.getTime() ?? Number.POSITIVE_INFINITY, idleEnd);
+  const isSpent = endsAt !== null && endsAt <= (startedAt ?? createdAt) && !isEphemeral;
+  const hardEnd = isSpent ? Number.POSITIVE_INFINITY : (endsAt?.getTime() ?? Number.POSITIVE_INFINITY);
+  const end = Math.max(Math.min(hardEnd, idleEnd), keptUntil?.getTime() ?? 0);
   return end <= now.getTime() + seconds * 1_000;
 }
 
@@ -92,7 +95,7 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
 
     listEnding: async (withinSeconds) =>
       state.containers
-        .filter((row) => ENDING_STATES.includes(row.state))
+        .filter(canEnd)
         .filter((row) => endsWithin(asContainer(state, row), clock.now(), withinSeconds))
         .filter(({ dbId }) => !state.operations.some((one) => one.dbId === dbId && one.outcome === null))
         .map(toLiving),

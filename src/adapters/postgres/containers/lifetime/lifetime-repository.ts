@@ -9,7 +9,7 @@ import { fromColumns } from '../../columns.ts';
 import { compiledOnce, type Placeholders } from '../../connection/compiled-once.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, firstAs, leaseEnd } from '../../sql.ts';
-import { containersWithOwner, ofOwner, toContainer } from '../container-repository.ts';
+import { containersWithOwner, ofOwner, PAGE_ROWS, toContainer } from '../container-repository.ts';
 
 export const postgresLifetimes = (db: Db): LifetimeRepository => ({
   ...lifetimeChanges(db),
@@ -60,28 +60,14 @@ const limitToTier = compiledOnce((db, { dbId }: Placeholders<{ readonly dbId: st
 );
 
 const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForUpdate' | 'markWarned'> => ({
-  listEnding: (withinSeconds) =>
-    living(db)
-      .where('c.state', 'in', ['running', 'stopped', 'failed'])
-      .where(sql<boolean>`(c.ends_at is not null or c.idle_seconds is not null)`)
-      .where(
-        sql<boolean>`least(
-          c.ends_at,
-          greatest(c.started_at, c.created_at, (select max(a.last_at) from container_activity a where a.db_id = c.db_id))
-            + make_interval(secs => c.idle_seconds)
-        ) <= clock_timestamp() + make_interval(secs => ${withinSeconds})`,
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('operations as o')
-              .select('o.id')
-              .whereRef('o.db_id', '=', 'c.db_id')
-              .where('o.finished_at', 'is', null),
-          ),
-        ),
-      )
-      .$call(allAs(toLiving)),
+  async listEnding(withinSeconds) {
+    const all: LivingContainer[] = [];
+    for (;;) {
+      const page = await endingPage(db, withinSeconds, all.at(-1)?.container.dbId ?? null);
+      all.push(...page);
+      if (page.length < PAGE_ROWS) return all;
+    }
+  },
 
   findForUpdate: (dbId) =>
     living(db).where('c.db_id', '=', dbId).forNoKeyUpdate('c').$call(firstAs(toLiving)),
@@ -98,6 +84,31 @@ const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForU
       )
       .$call(changedOne),
 });
+
+/** As `endOf` of lifetime-end.ts: a stopped container ends only by being deleted, and an end before its start is over. */
+const isEnding = (withinSeconds: number) => {
+  const soon = sql<Date>`clock_timestamp() + make_interval(secs => ${withinSeconds})`;
+  return sql<boolean>`
+    (c.state = 'running' or (c.ephemeral and c.state in ('stopped', 'failed')))
+    and (c.ends_at is not null or c.idle_seconds is not null)
+    and least(
+      case when c.ephemeral or c.ends_at > coalesce(c.started_at, c.created_at) then c.ends_at end,
+      greatest(c.started_at, c.created_at, (select max(a.last_at) from container_activity a where a.db_id = c.db_id))
+        + make_interval(secs => c.idle_seconds)
+    ) <= ${soon}
+    and (c.kept_until is null or c.kept_until <= ${soon})
+    and not exists (select from operations o where o.db_id = c.db_id and o.finished_at is null)`;
+};
+
+/** By key, after this one. */
+function endingPage(
+  db: Db,
+  withinSeconds: number,
+  after: string | null,
+): Promise<readonly LivingContainer[]> {
+  const rows = living(db).where(isEnding(withinSeconds)).orderBy('c.db_id').limit(PAGE_ROWS);
+  return (after === null ? rows : rows.where('c.db_id', '>', after)).$call(allAs(toLiving));
+}
 
 const containerUses = (db: Db): Pick<LifetimeRepository, 'noteUses' | 'activity'> => ({
   async noteUses(uses) {
