@@ -13,12 +13,18 @@ for (const [tookMs, restMs] of [
     const time = standingTime(t);
     let passes = 0;
     let workedMs = 0;
+    let renewals = 0;
     const service = {
       reconcile: async () => {
         passes += 1;
         workedMs += tookMs;
       },
-      warmPool: { soon: () => {} },
+      warmPool: {
+        soon: () => {},
+        renew: async () => {
+          renewals += 1;
+        },
+      },
       operations: { renew: async () => {}, takeOver: async () => {} },
     } as unknown as Service;
     const loop = reconcileLoop(pino({ level: 'silent' }), () => workedMs);
@@ -33,5 +39,6 @@ for (const [tookMs, restMs] of [
     t.equal(await passesAfter(restMs - 100), 1);
     t.equal(await passesAfter(100), 2, 'one for all hints');
     t.equal(await passesAfter(30_000 - restMs), 3, 'without a hint every half minute');
+    t.equal(renewals, 6, 'leases are renewed every five seconds');
     await stop();
   });

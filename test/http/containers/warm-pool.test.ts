@@ -297,6 +297,33 @@ t.test('a member that does not start leaves nothing', async (t) => {
   t.equal((await poolOf(storage, 1)).length, 1, 'and the next try works');
 });
 
+t.test('a member that takes long to start is left alone by other processes', async (t) => {
+  const runtime = memoryRuntime();
+  const { start } = runtime;
+  const goOn = Promise.withResolvers<void>();
+  let starts = 0;
+  runtime.start = async (handle) => {
+    starts += 1;
+    await goOn.promise;
+    await start(handle);
+  };
+  const { engine, service, storage } = await withPool(t, { runtime, isFilled: false });
+  await waitFor(() => starts === 1);
+  const ports = { ...service.ports, runtime, warmPool: engine };
+  const other = await aService(ports, { warmPoolSize: 1 });
+  t.teardown(() => other.warmPool.stop());
+  for (let seconds = 0; seconds < 600; seconds += 100) {
+    service.clock.advance(100_000);
+    await service.warmPool.renew();
+  }
+  other.warmPool.soon();
+  await other.warmPool.stop();
+  t.equal(starts, 1, 'which make none in its place');
+  goOn.resolve();
+  await poolOf(storage, 1);
+  t.same([runtime.boxes.size, runtime.volumes.size], [1, 1]);
+});
+
 t.test('without the image in the engine no member is made, and a create makes its own', async (t) => {
   const engine = memoryWarmPoolEngine();
   const { namedImage } = engine;

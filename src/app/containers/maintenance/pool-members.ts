@@ -17,7 +17,6 @@ import type { Storage } from '../../../ports/storage.ts';
 import type { Checkpoint } from '../operations/operation-deps.ts';
 
 export const LEASE_SECONDS = 120;
-const RENEW_MS = 30_000;
 
 export type PoolDeps = {
   readonly storage: Storage;
@@ -25,6 +24,8 @@ export type PoolDeps = {
   /** This process; the same after a restart. */
   readonly owner: string;
   readonly log: Logger;
+  /** Members that this process makes or removes now. */
+  readonly leased: Set<string>;
   /** Called before and after each step, for fault tests that end the process. */
   readonly checkpoint: Checkpoint;
 };
@@ -122,20 +123,17 @@ export async function leave({ storage, owner, log }: PoolDeps, { dbId, volume }:
   await storage.repositories.warmPool.leave(dbId, owner);
 }
 
-/** In a cluster or a swarm, a start or a removal takes longer than the lease. */
-async function whileLeased<T>(
-  { storage, owner, log }: PoolDeps,
-  dbId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  const renew = (): void =>
-    void storage.repositories.warmPool
-      .renew(dbId, owner, LEASE_SECONDS)
-      .catch((err: unknown) => log.warn({ err, dbId }, 'could not renew the lease of a warm pool container'));
-  const timer = setInterval(renew, RENEW_MS);
+/** In a cluster or a swarm, a start or a removal takes longer than the lease, which `renewLeases` extends meanwhile. */
+async function whileLeased<T>({ leased }: PoolDeps, dbId: string, work: () => Promise<T>): Promise<T> {
+  leased.add(dbId);
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    leased.delete(dbId);
   }
+}
+
+/** For a timer. */
+export async function renewLeases({ storage, owner, leased }: PoolDeps): Promise<void> {
+  for (const dbId of leased) await storage.repositories.warmPool.renew(dbId, owner, LEASE_SECONDS);
 }

@@ -17,7 +17,14 @@ import {
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { LEASE_SECONDS, leave, makeMember, type PoolDeps, removeMember } from './pool-members.ts';
+import {
+  LEASE_SECONDS,
+  leave,
+  makeMember,
+  type PoolDeps,
+  removeMember,
+  renewLeases,
+} from './pool-members.ts';
 
 /** Members are made when no container has been requested for this long. */
 const QUIET_MS = 1_000;
@@ -33,7 +40,7 @@ type PoolSettings = {
   readonly size: number;
 };
 
-export type WarmPoolDeps = PoolDeps & {
+export type WarmPoolDeps = Omit<PoolDeps, 'leased'> & {
   readonly engine: WarmPoolEngine;
   readonly settings: PoolSettings;
 };
@@ -41,7 +48,7 @@ export type WarmPoolDeps = PoolDeps & {
 export type WarmPool = ReturnType<typeof warmPool>;
 
 type Upkeep = {
-  readonly deps: WarmPoolDeps;
+  readonly deps: WarmPoolDeps & PoolDeps;
   /** What members are made of; null until known. */
   model: PoolModel | null;
   hasListed: boolean;
@@ -50,7 +57,8 @@ type Upkeep = {
 };
 
 /** Keeps started containers of the default image and gives each to one create. */
-export function warmPool(deps: WarmPoolDeps) {
+export function warmPool(given: WarmPoolDeps) {
+  const deps = { ...given, leased: new Set<string>() };
   const upkeep: Upkeep = {
     deps,
     model: null,
@@ -90,6 +98,9 @@ export function warmPool(deps: WarmPoolDeps) {
       if (member !== null)
         releasing = Promise.all([releasing, removeMember(deps, member, { isUnused: true }).catch(warn)]);
     },
+
+    /** For a timer: extends the leases of what this process makes or removes. */
+    renew: (): Promise<void> => renewLeases(deps),
 
     /** Ends the background work; members stay. */
     async stop(): Promise<void> {

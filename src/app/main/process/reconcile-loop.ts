@@ -46,6 +46,7 @@ export function reconcileLoop(log: Logger, monotonicMs = () => performance.now()
   const keepLeases = (): void => {
     const { renew, takeOver } = service?.operations ?? {};
     renew?.().then(takeOver).catch(warn('could not renew or take over operations'));
+    service?.warmPool.renew().catch(warn('could not renew leases of the warm pool'));
   };
   return {
     /** Requests a pass after a hint of the engine. */
