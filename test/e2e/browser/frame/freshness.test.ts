@@ -66,6 +66,32 @@ test('administrators who give up their own rights are offered no way back', asyn
   t.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0);
 });
 
+test('a choice of colours or rows applies to all tabs', async (t, browser, paged) => {
+  await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page: first } = await signedIn(browser, paged, 'root');
+  const second = await first.context().newPage();
+  await second.goto(paged.address);
+  for (const page of [first, second]) await page.getByRole('link', { name: 'calm-bay' }).waitFor();
+  // A key that is held down acts once.
+  await first.keyboard.down('c');
+  for (let repeats = 0; repeats < 3; repeats += 1) await first.keyboard.down('c');
+  await first.keyboard.up('c');
+  for (const page of [first, second]) await page.locator('.rows.compact').waitFor();
+  await first.getByRole('button', { name: 'root' }).click();
+  await first.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await second.locator('html[data-theme=dark]').waitFor();
+
+  await second.keyboard.down('n');
+  const name = second.getByRole('dialog', { name: 'New container' }).getByLabel('Name');
+  await name.and(second.locator(':focus')).waitFor();
+  const suggested = await name.inputValue();
+  await second.keyboard.down('n');
+  await second.keyboard.up('n');
+  await second.keyboard.press('End');
+  await second.keyboard.type('n');
+  t.equal(await name.inputValue(), `${suggested}n`);
+});
+
 test('what one tab dismisses stays dismissed in all', async (t, browser, paged) => {
   const root = as(paged.service, await anAdmin(paged.service));
   for (const text of ['Read this.', 'Read that.']) await root('POST', '/api/admin/announcements', { text });

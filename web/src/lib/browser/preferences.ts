@@ -1,5 +1,5 @@
-import { effect, signal } from '@preact/signals';
-import { store, stored } from './storage.ts';
+import { effect, type Signal, signal } from '@preact/signals';
+import { onStored, store, stored } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -8,17 +8,26 @@ export const MIN_FONT_PX = 9;
 export const MAX_FONT_PX = 28;
 export const DEFAULT_FONT_PX = 14;
 
-export const theme = signal<Theme>(THEMES.find((each) => each === stored('theme')) ?? 'system');
-export const fontSizePx = signal(clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)));
+/** What this browser keeps of each preference. */
+const kept = {
+  theme: (): Theme => THEMES.find((each) => each === stored('theme')) ?? 'system',
+  fontPx: () => clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)),
+  compactRows: () => stored('rows') === 'compact',
+  screenReader: () => stored('screen_reader') === 'on',
+  singleKeys: () => stored('single_keys') !== 'off',
+};
+
+export const theme = signal(kept.theme());
+export const fontSizePx = signal(kept.fontPx());
 
 /** Whether lists of containers show each one in a single line, where that fits. */
-export const compactRows = signal(stored('rows') === 'compact');
+export const compactRows = signal(kept.compactRows());
 
 /** Whether terminals let screen readers read their output. */
-export const screenReader = signal(stored('screen_reader') === 'on');
+export const screenReader = signal(kept.screenReader());
 
 /** Whether single keys, such as `n`, are shortcuts. */
-export const singleKeys = signal(stored('single_keys') !== 'off');
+export const singleKeys = signal(kept.singleKeys());
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(systemIsDark.matches);
@@ -53,4 +62,17 @@ export function startPreferences(): void {
   effect(() => store('single_keys', singleKeys.value ? null : 'off'));
   effect(() => store('screen_reader', screenReader.value ? 'on' : null));
   effect(() => store('font_px', String(fontSizePx.value)));
+  followOtherTabs();
+}
+
+function followOtherTabs(): void {
+  const follow = <T>(key: string, preference: Signal<T>, read: () => T): void =>
+    void onStored(key, () => {
+      preference.value = read();
+    });
+  follow('theme', theme, kept.theme);
+  follow('rows', compactRows, kept.compactRows);
+  follow('single_keys', singleKeys, kept.singleKeys);
+  follow('screen_reader', screenReader, kept.screenReader);
+  follow('font_px', fontSizePx, kept.fontPx);
 }

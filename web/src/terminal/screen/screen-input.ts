@@ -1,6 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
 import { copyText } from '../../lib/browser/clipboard.ts';
-import { isHeld, keyActed } from '../panes/held-key.ts';
+import { isHeld, keyActed } from '../../lib/browser/held-key.ts';
 import { actionOf, repeats, type TerminalAction } from '../panes/shortcuts.ts';
 
 export type InputListener = {

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { isHeld, keyActed } from '../../lib/browser/held-key.ts';
 import { singleKeys } from '../../lib/browser/preferences.ts';
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -13,11 +14,16 @@ export function useHotkeys(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (isHeld(event)) {
+        event.preventDefault();
+        return;
+      }
       if (event.key.length === 1 && !singleKeys.peek()) return;
       if (isTyping(event.target) || isElsewhere()) return;
       const action = current.current[event.key];
       if (action === undefined) return;
       event.preventDefault();
+      keyActed(event);
       action();
     };
     addEventListener('keydown', onKey);

@@ -23,7 +23,10 @@ function isPaletteKey({ key, ctrlKey, metaKey, shiftKey, altKey, target }: Keybo
 }
 
 function onKey(event: KeyboardEvent): void {
-  if (!isPaletteKey(event) || document.querySelector('dialog[open]') !== null) return;
+  if (!isPaletteKey(event)) return;
+  // why: some browsers have an action of their own for it
+  if (event.repeat) event.preventDefault();
+  if (event.repeat || document.querySelector('dialog[open]') !== null) return;
   event.preventDefault();
   event.stopPropagation();
   openPalette();

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { isHeld, keyActed } from '../../../terminal/panes/held-key.ts';
+import { isHeld, keyActed } from '../../../lib/browser/held-key.ts';
 import { paneAction } from '../../../terminal/panes/shortcuts.ts';
 import type { Workspace } from './pane-workspace.ts';
 
