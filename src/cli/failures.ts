@@ -10,11 +10,11 @@ type Failure = {
 
 const SIGN_IN = 'Sign in: berth login';
 const AS_PROCESS: Failure = {
-  next: 'A program that outlives both the service and you: berth run NAME -- PROGRAM',
+  next: 'A program that outlives both the server and you: berth run NAME -- PROGRAM',
 };
 const SIGNED_OUT: Failure = { exit: EXIT.notSignedIn, next: SIGN_IN };
 
-/** What to do next, by the service's code. */
+/** What to do next, by the server's code. */
 const BY_CODE: Readonly<Record<string, Failure>> = {
   unauthorized: { ...SIGNED_OUT, words: 'You are not signed in.' },
   api_token_rejected: {
@@ -52,14 +52,14 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   snapshot_limit_reached: { next: 'Delete one: berth snapshots rm NAME' },
   snapshot_space_reached: { next: 'Delete one: berth snapshots rm NAME' },
   snapshot_needs_start: { next: 'Start it: berth start NAME' },
-  kept_limit_reached: { next: 'Erase a deleted one for good: berth rm --purge NAME' },
+  kept_limit_reached: { next: 'Delete a deleted one permanently: berth rm --purge NAME' },
   name_taken: { next: 'See yours: berth ls' },
   engine_right_missing: { next: 'Ask an administrator to grant it: see docs/cluster.md.' },
   command_lost: AS_PROCESS,
   command_abandoned: AS_PROCESS,
   image_not_found: { next: 'See the images in the page, or GET /api/images.' },
   not_found: {
-    words: 'The service does not know this request: it may be older than this command.',
+    words: 'The server does not know this request: it may be older than this command.',
     next: 'Compare the versions: berth doctor',
   },
   unreachable: { words: ({ message }) => `${message}.`, next: 'Find out why: berth doctor' },

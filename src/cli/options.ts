@@ -15,7 +15,7 @@ export type GlobalOptions = {
 const GROUP = 'Global options:';
 
 const GLOBAL = [
-  new Option('--server <url>', 'the service (or BERTH_SERVER)'),
+  new Option('--server <url>', 'the server (or BERTH_SERVER)'),
   new Option(
     '--token <token>',
     'an API token; others on this machine can read it here, so prefer BERTH_TOKEN',

@@ -30,7 +30,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   container_restored: 'Restored dev',
   container_over_share: 'Berth stopped dev: it used 1000000 of 1000 inotify instances',
   lifetime_changed: 'Changed when dev ends',
-  container_purged: 'Deleted container ID and its files for good',
+  container_purged: 'Permanently deleted container ID and its files',
   agent_enrolment_created: 'Made a code to connect a machine',
   agent_enrolled: 'Connected a machine by a code, with the token PREFIX…',
   agent_added: 'Added machine ID',
@@ -80,7 +80,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   announcement_created: 'Announced Berth restarts tonight.',
   announcement_updated: 'Changed the announcement Berth restarts tonight.',
   announcement_deleted: 'Deleted the announcement Berth restarts tonight.',
-  settings_updated: 'Changed the settings of the service',
+  settings_updated: 'Changed the settings of the server',
   tier_created: 'Added the tier tiny',
   tier_updated: 'Changed the tier tiny',
   tier_deleted: 'Deleted the tier tiny',
@@ -119,9 +119,9 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   snapshot_created: 'Made snapshot ID',
   snapshot_deleted: 'Deleted snapshot ID',
   snapshot_restored: 'Restored snapshot ID',
-  snapshot_given_up: 'Berth gave up the deleted snapshot ID to make room',
-  snapshot_removed: 'Berth removed the deleted snapshot ID',
-  volume_removed: 'Berth removed the files of container ID: it was deleted long enough ago',
+  snapshot_given_up: 'Berth permanently deleted snapshot ID to make room',
+  snapshot_removed: 'Berth permanently deleted snapshot ID: it was deleted long enough ago',
+  volume_removed: 'Berth permanently deleted the files of container ID: it was deleted long enough ago',
 };
 
 const text = (action: string, details: string | object) =>

@@ -78,8 +78,8 @@ t.test('a deleted container shows its size and retention', async (t) => {
     /^0\.3 of 2 GB in \/workspace · deleted 2 h ago · kept until /,
   );
   t.match(keptFacts(deleted(null, 7 * 1440), NOW), /^2 GB in/, 'never counted: its size');
-  t.match(keptFacts(deleted(0, 40), NOW), /· erased in 40 min$/, 'as what a guest deletes');
-  t.match(keptFacts(deleted(0, -1), NOW), /· about to be erased$/);
+  t.match(keptFacts(deleted(0, 40), NOW), /· permanently deleted in 40 min$/, 'as what a guest deletes');
+  t.match(keptFacts(deleted(0, -1), NOW), /· about to be permanently deleted$/);
 });
 
 t.test('only whole numbers are accepted as numbers', async (t) => {

@@ -80,7 +80,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   process_input_closed: [409, 'the input of the process has ended'],
   process_input_full: [409, 'the process does not read its input: try again later'],
   container_limit_reached: [409, 'container limit reached'],
-  kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
+  kept_limit_reached: [
+    409,
+    'deleted containers still count against your tier: delete one of them permanently',
+  ],
   snapshot_not_found: [404, 'snapshot not found'],
   snapshot_name_taken: [409, 'you already have a snapshot of this name'],
   snapshot_not_ready: [409, 'the snapshot is not ready'],

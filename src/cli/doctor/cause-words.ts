@@ -2,7 +2,7 @@
 const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no machine has this name: check the address, or your DNS',
   EAI_AGAIN: 'the name could not be looked up: check your network',
-  ECONNREFUSED: 'nothing listens there: check the port, or start the service',
+  ECONNREFUSED: 'nothing listens there: check the port, or start the server',
   ECONNRESET: 'the connection was cut: a firewall or proxy may be in between',
   EHOSTUNREACH: 'the machine cannot be reached: check your network',
   ENETUNREACH: 'the machine cannot be reached: check your network',

@@ -63,7 +63,7 @@ const encryption = ({ server }: Target): Check =>
       };
 
 function versions(version: string): Check {
-  const detail = `the service has ${version || 'no version'}, this command ${VERSION}`;
+  const detail = `the server has ${version || 'no version'}, this command ${VERSION}`;
   const agree = version === VERSION;
   const advice = olderThan(VERSION, version) ? '; install the command again, from the settings page' : '';
   return { check: 'versions', result: agree ? 'ok' : 'warning', detail: detail + advice };
@@ -72,7 +72,7 @@ function versions(version: string): Check {
 function clock(date: string | null): Check {
   if (date === null) return { check: 'clock', result: 'skipped', detail: 'the answer had no time' };
   const skew = Math.round((Date.now() - Date.parse(date)) / 1000);
-  const detail = `${Math.abs(skew)} s ${skew >= 0 ? 'ahead of' : 'behind'} the service`;
+  const detail = `${Math.abs(skew)} s ${skew >= 0 ? 'ahead of' : 'behind'} the server`;
   return { check: 'clock', result: Math.abs(skew) > MAX_SKEW_SECONDS ? 'warning' : 'ok', detail };
 }
 
@@ -98,7 +98,7 @@ async function sockets(cli: Cli, target: Target): Promise<Check> {
   const outcome = await tryUpgrade(target.server, token);
   switch (outcome.kind) {
     case 'upgraded':
-      return { check, result: 'ok', detail: 'the upgrade reached the service' };
+      return { check, result: 'ok', detail: 'the upgrade reached the server' };
     case 'answered':
       return outcome.status === 401 || outcome.status === 403
         ? { check, result: 'skipped', detail: 'needs a valid credential' }
@@ -139,7 +139,7 @@ const WORDS: Partial<Readonly<Record<PartStatus, string>>> = {
 async function readiness({ server }: Target): Promise<readonly Check[]> {
   const parts = await readParts(server);
   if (parts === null)
-    return [{ check: 'readiness', result: 'skipped', detail: 'the service did not report it' }];
+    return [{ check: 'readiness', result: 'skipped', detail: 'the server did not report it' }];
   return Object.entries(parts).map(([name, part]): Check => {
     const { status, detail, mend } = part as Parts['database'] & { detail?: string; mend?: string };
     const words = [detail ?? WORDS[status] ?? status, mend && `to fix: ${mend}`].filter(Boolean).join('; ');

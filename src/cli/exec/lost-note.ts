@@ -10,7 +10,7 @@ export function lostNote(io: Io) {
   let running: RunningCommand | undefined;
   const note = (): void => {
     if (running?.isConnected) timer = undefined;
-    else if (why === null) io.err.write('No connection to the service, trying again…\n');
+    else if (why === null) io.err.write('No connection to the server, trying again…\n');
     else io.err.write(`Not started yet: ${why.message}. Trying again…\n`);
   };
   return {

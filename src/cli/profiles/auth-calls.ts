@@ -60,7 +60,7 @@ const mayBeSpent = (error: unknown): boolean =>
 type Answer<T> = { readonly data?: T; readonly response: Response };
 
 function answered<T>({ data }: Answer<T>): T {
-  if (data === undefined) throw new BerthError(0, 'bad_answer', 'the service did not answer with JSON');
+  if (data === undefined) throw new BerthError(0, 'bad_answer', 'the server did not answer with JSON');
   return data;
 }
 
@@ -69,6 +69,6 @@ function signedIn(answer: Answer<Schemas['SignedIn']>): SignedIn {
   const { token, expires_at, user } = answered(answer);
   const cookies = answer.response.headers.getSetCookie().map((each) => each.split(';', 1)[0] ?? '');
   const refreshToken = cookies.find((each) => each.startsWith(`${REFRESH_COOKIE}=`))?.split('=', 2)[1];
-  if (!refreshToken) throw new BerthError(0, 'bad_answer', 'the service sent no refresh token');
+  if (!refreshToken) throw new BerthError(0, 'bad_answer', 'the server sent no refresh token');
   return { token, expiresAt: expires_at, refreshToken, username: user.username };
 }

@@ -43,7 +43,7 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   const agent = workshop.start();
 
   const row = page.locator('.rows .row', { hasText: 'workshop' });
-  await row.getByText('online', { exact: true }).waitFor();
+  await row.getByText('connected', { exact: true }).waitFor();
   await row.getByText(/^agent · linux/).waitFor();
   await row.getByRole('button', { name: 'Terminal' }).click();
   await waitForLine(page, PROMPT);
@@ -59,14 +59,18 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   // it would be back before a busy page shows that it is gone
   agent.process.kill('SIGSTOP');
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
-  await row.getByText('offline', { exact: true }).waitFor();
+  await row.getByText('disconnected', { exact: true }).waitFor();
+  await page
+    .getByText(/ is disconnected$/)
+    .first()
+    .waitFor();
   agent.process.kill('SIGCONT');
-  await row.getByText('online', { exact: true }).waitFor();
+  await row.getByText('connected', { exact: true }).waitFor();
   t.pass('it is back by itself');
 
   agent.process.kill('SIGTERM');
   t.equal(await agent.ended, 0);
-  await row.getByText('offline', { exact: true }).waitFor();
+  await row.getByText('disconnected', { exact: true }).waitFor();
   await row.getByText(/^last seen (just now|\d)/).waitFor();
   t.equal(await row.getByRole('button', { name: 'Terminal' }).count(), 0);
   await row.locator('.row-name').click();

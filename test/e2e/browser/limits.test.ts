@@ -113,7 +113,7 @@ test('a guest is told that nothing is kept', async (_t, browser, paged) => {
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('heading', { name: 'No containers' }).waitFor();
   await page.getByRole('link', { name: 'Recently deleted (1)' }).click();
-  await page.getByText(/erased in 50 min/).waitFor();
+  await page.getByText(/permanently deleted in 50 min/).waitFor();
 });
 
 test("users see their limits, and administrators change a tier's", async (t, browser, paged) => {

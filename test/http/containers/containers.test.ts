@@ -481,7 +481,7 @@ t.test('deleted containers count for their owner only', async (t) => {
   const refused = await create(ada, 'third');
   t.equal(refused.statusCode, 409);
   t.same(refused.json(), {
-    error: 'deleted containers still count against your tier: purge one of them: second, first',
+    error: 'deleted containers still count against your tier: delete one of them permanently: second, first',
     code: 'kept_limit_reached',
   });
   t.equal((await create(eve, 'third')).statusCode, 201, 'another user has room of her own');
@@ -497,7 +497,7 @@ t.test('deleted containers count for their owner only', async (t) => {
   t.match(events.at(-1), { type: 'container_purged', dbId: first });
   t.equal((await purge('first')).statusCode, 404);
   t.equal((await call('POST', `/api/containers/${first}/restore`)).statusCode, 404);
-  t.match((await create(ada, 'third')).json().error, /purge one of them: second$/);
+  t.match((await create(ada, 'third')).json().error, /delete one of them permanently: second$/);
   await service.collectVolumes();
   t.equal((await create(ada, 'third')).statusCode, 201, 'once the volume is gone');
 });

@@ -53,7 +53,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'You have as many snapshots as your tier allows. Delete one that you no longer need.',
   snapshot_space_reached:
     'Your snapshots would use more disk than your tier allows. Delete one that you no longer need.',
-  not_offered_by_engine: 'The container engine of this service does not offer this. Nothing was changed.',
+  not_offered_by_engine: 'The container engine of this server does not offer this. Nothing was changed.',
   snapshot_needs_start: 'This container is missing from the container engine. Start it, then copy it.',
   snapshot_not_ready: 'This snapshot is still being taken. Wait until it is ready.',
   snapshot_not_found: 'This snapshot was deleted. Reload the page.',
@@ -78,8 +78,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'This may or may not have been done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
   device_code_not_found:
     'No program is waiting for this code. Check the code that the program shows. It may also have expired: start again there.',
-  recording_not_found: 'This recording is gone. It was deleted, or it belongs to another user.',
-  container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
+  recording_not_found: 'This recording is gone. It was deleted, or it belongs to another person.',
+  container_not_found: 'This container is gone. It was deleted, or it belongs to another person.',
   collaboration_not_found:
     'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',
   collaboration_limit_reached:

@@ -5,7 +5,7 @@ const PLAINLY: Readonly<Record<string, string>> = {
   engine: 'Containers cannot start at the moment',
   image: 'New containers are not ready yet',
   disk: 'No container can be created at the moment',
-  isolation: 'A security check of this service has failed',
+  isolation: 'A security check of this server has failed',
   database: 'Berth is not fully working at the moment',
 };
 

@@ -68,12 +68,20 @@ const DOING: { readonly [C in Change]: string } = {
   restoring: 'restored',
 };
 
-export const doneWords = (change: Change, name: string): string => `${name} ${DONE[change]}`;
-export const failedWords = (change: Change, name: string): string => `${name} could not be ${DOING[change]}`;
-export const unknownWords = (change: Change, name: string): string =>
-  `Could not confirm that ${name} was ${DOING[change]}`;
-export const underWayWords = (change: Change, name: string): string =>
-  `Still working on it: ${name} is being ${DOING[change]}`;
+/** An agent's machine runs on when it is disconnected. */
+const doing = (change: Change, { agent }: Named): string =>
+  agent !== undefined && change === 'stopping' ? 'disconnected' : DOING[change];
+
+type Named = Pick<Container, 'name' | 'agent'>;
+
+export const doneWords = (change: Change, { name, agent }: Named): string =>
+  agent !== undefined && change === 'stopping' ? `${name} is disconnected` : `${name} ${DONE[change]}`;
+export const failedWords = (change: Change, named: Named): string =>
+  `${named.name} could not be ${doing(change, named)}`;
+export const unknownWords = (change: Change, named: Named): string =>
+  `Could not confirm that ${named.name} was ${doing(change, named)}`;
+export const underWayWords = (change: Change, named: Named): string =>
+  `Still working on it: ${named.name} is being ${doing(change, named)}`;
 
 /** The service's words for changes that did not come about, by what was to be done. */
 const REASONS: Readonly<Record<string, Change>> = {

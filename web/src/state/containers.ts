@@ -52,7 +52,7 @@ type RequestedChange = {
 /** Polls the container until the change is complete or has failed, and says which. */
 async function follow(requested: RequestedChange, believeAfterMs: number): Promise<boolean> {
   const { container, how, wanted } = requested;
-  const { db_id, name } = container;
+  const { db_id } = container;
   const sinceMs = performance.now();
   for (;;) {
     const outcome = outcomeOf(how, await seen(db_id), wanted);
@@ -63,7 +63,7 @@ async function follow(requested: RequestedChange, believeAfterMs: number): Promi
     if (outcome.kind === 'failed' && performance.now() - sinceMs >= believeAfterMs) {
       const isOld = outcome.reason === null || outcome.reason === container.status_reason;
       toastError(
-        failedWords(how, name),
+        failedWords(how, container),
         isOld ? 'Nothing has changed. Try again.' : sentence(outcome.reason),
       );
       return false;
@@ -106,14 +106,14 @@ async function request<T>(
   try {
     const answer = await work();
     if (isUnderWay(answer)) {
-      const note = toastOk(underWayWords(how, container.name));
+      const note = toastOk(underWayWords(how, container));
       return () => followFrom(requested, note, 0);
     }
     done(answer);
     return async () => true;
   } catch (failure) {
     if (!isUnknown(failure)) throw failure;
-    const note = toastWarning(unknownWords(how, container.name), 'Berth did not respond. Checking…');
+    const note = toastWarning(unknownWords(how, container), 'Berth did not respond. Checking…');
     return () => followFrom(requested, note, LATE_ARRIVAL_MS);
   }
 }
@@ -134,7 +134,7 @@ async function whileShown<T>(
 }
 
 const sayDone = ({ container, how }: RequestedChange): void =>
-  void toastOk(doneWords(how, container.name), how === 'deleting' ? undoOf(container) : null);
+  void toastOk(doneWords(how, container), how === 'deleting' ? undoOf(container) : null);
 
 /** Shows the change immediately, and its outcome when it is known. Resolves to whether it worked. */
 const change = <T>(
@@ -147,16 +147,17 @@ const change = <T>(
       const rest = await request(requested, () => work(requested.container.db_id), done);
       return await rest();
     } catch (failure) {
-      toastFailure(failure, failedWords(requested.how, requested.container.name));
+      toastFailure(failure, failedWords(requested.how, requested.container));
       return false;
     }
   });
 
 function sayStarted(
-  name: string,
+  container: Container,
   { recreated, volume_kept }: { recreated?: boolean; volume_kept?: boolean },
 ): void {
-  if (!recreated) toastOk(doneWords('starting', name));
+  const { name } = container;
+  if (!recreated) toastOk(doneWords('starting', container));
   else if (volume_kept)
     toastOk(`${name} was missing from the engine and was recreated. /workspace is unchanged.`);
   else
@@ -171,9 +172,7 @@ const undoOf = (container: Container) =>
   container.agent === undefined ? { label: 'Undo', run: () => void restore(container) } : null;
 
 export const start = (container: Container): Promise<boolean> =>
-  change({ container, how: 'starting' }, api.startContainer, (started) =>
-    sayStarted(container.name, started),
-  );
+  change({ container, how: 'starting' }, api.startContainer, (started) => sayStarted(container, started));
 
 export const stop = (container: Container): Promise<boolean> =>
   change({ container, how: 'stopping' }, api.stopContainer);

@@ -71,7 +71,7 @@ export function Menu({ label, icon, items, text }: MenuProps) {
       <button
         type="button"
         class={text === undefined ? 'icon-button' : 'button quiet'}
-        aria-label={text === undefined ? label : undefined}
+        aria-label={label}
         {...tooltip(label)}
         aria-haspopup="menu"
         aria-expanded={open}

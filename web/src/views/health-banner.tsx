@@ -15,7 +15,7 @@ export function HealthBanner() {
   const { value: who } = session;
   const isAdmin = who.kind === 'signed_in' && who.user.role === 'admin';
   return (
-    <section class="banner" role="status" aria-label="Service status">
+    <section class="banner" role="status" aria-label="Server status">
       {faults.map((fault) => (
         <FaultLine key={fault.component} fault={isAdmin ? fault : withoutCause(fault)} isAdmin={isAdmin} />
       ))}

@@ -22,7 +22,7 @@ const list = () =>
     .alias('list')
     .addOption(anOwner())
     .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
-    .option('--search <text>', "only those with this in their name, owner's name, image or role")
+    .option('--search <text>', "only those with this in their name, owner's name, image or toolset")
     .option('--deleted', 'only the deleted ones that can still be restored')
     .action(
       withCli(async (cli, { owner, status, search, deleted = false }) => {
@@ -140,7 +140,7 @@ const OF_DELETED: Shown<Container> = {
     name: DELETED.columns['name'] ?? id,
     image: ({ image }) => image,
     deleted: ({ deleted_at }) => ago(deleted_at),
-    erased: ({ kept_until }) => ago(kept_until),
+    'permanently deleted': ({ kept_until }) => ago(kept_until),
     id,
   },
   name: id,

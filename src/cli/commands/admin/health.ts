@@ -12,7 +12,7 @@ const USUAL_LIMIT = 50;
 const COMPONENTS = ['service', 'database', 'engine', 'image', 'disk', 'isolation', 'replicas'] as const;
 
 export const health = () =>
-  command('health', 'Show the health of the service, or its outages')
+  command('health', 'Show the health of the server, or its outages')
     .option('--history', 'list the outages, newest first')
     .addOption(new Option('--component <component>', 'only its outages').choices(COMPONENTS))
     .option('--limit <count>', 'how many outages; 50 if not given', count)
@@ -20,7 +20,7 @@ export const health = () =>
       withCli(async ({ berth, print, progress }, { history, component, limit }) => {
         const { health } = berth().admin;
         if ([history, component, limit].every((option) => option === undefined)) {
-          const now = await progress('Asking the service', health.get());
+          const now = await progress('Asking the server', health.get());
           if (print.form === 'json') return print.text(JSON.stringify(now));
           return print.list(now.components, NOW);
         }

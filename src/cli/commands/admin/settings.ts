@@ -5,7 +5,7 @@ import { closest } from '../../values/closest.ts';
 
 type Setting = { readonly name: string; readonly value: unknown };
 
-export const settings = () => group('settings', 'Settings of the service', [list(), set()]);
+export const settings = () => group('settings', 'Settings of the server', [list(), set()]);
 
 const list = () =>
   command('ls', 'List the settings')

@@ -80,7 +80,9 @@ async function untilRunning(cli: Cli, container: Container): Promise<void> {
 function report({ print, notify }: Cli, { name, info }: Container): void {
   const { status, role_setup } = info;
   const words = status === 'running' ? `${name} is running.` : `${name} is ${status}.`;
-  notify(role_setup.status === 'installing' ? `${words} The tools of its role are being installed.` : words);
+  notify(
+    role_setup.status === 'installing' ? `${words} The tools of its toolset are being installed.` : words,
+  );
   if (status === 'running' && print.form === 'table') notify(`Open a shell: berth shell ${name}`);
   if (print.form !== 'table') print.one(info, CONTAINERS);
 }

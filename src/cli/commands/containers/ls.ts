@@ -89,7 +89,7 @@ export const DELETED: Shown<Container> = {
     files: ({ volume }) => `${sizeText(volume.used_mb)} of ${sizeText(volume.size_mb)}`,
     installed: ({ keeps_installed = false }) => (keeps_installed ? 'kept' : 'lost'),
     deleted: ({ deleted_at }) => ago(deleted_at),
-    erased: ({ kept_until }) => ago(kept_until),
+    'permanently deleted': ({ kept_until }) => ago(kept_until),
     id: ({ db_id }) => db_id,
   },
   name: ({ name }) => name,

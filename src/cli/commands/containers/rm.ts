@@ -7,7 +7,7 @@ export const rm = () =>
     .alias('delete')
     .argument('[containers...]', 'names or ids')
     .option('-y, --yes', 'do not ask')
-    .option('--purge', 'erase deleted containers for good')
+    .option('--purge', 'permanently delete containers that are deleted already')
     .action(
       withCli(async (cli, given, { yes = false, purge = false }) => {
         if (purge) return await purgeAll(cli, given, yes);
@@ -24,8 +24,11 @@ export const rm = () =>
 async function purgeAll(cli: Cli, given: readonly string[], yes: boolean): Promise<void> {
   for (const each of given.length === 0 ? [undefined] : given) {
     const { db_id, name } = await findDeleted(cli, each);
-    await cli.ask.confirm(`Erase the files of ${name} for good? This cannot be undone.`, yes);
-    const answer = await cli.progress(`Erasing ${name}`, cli.berth().containers.purge(db_id, name));
-    cli.print.done(answer, `${name} is being erased.`, name);
+    await cli.ask.confirm(`Delete ${name} and its files permanently? This cannot be undone.`, yes);
+    const answer = await cli.progress(
+      `Deleting ${name} permanently`,
+      cli.berth().containers.purge(db_id, name),
+    );
+    cli.print.done(answer, `${name} is being permanently deleted.`, name);
   }
 }

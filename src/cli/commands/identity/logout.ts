@@ -11,7 +11,7 @@ import type { Target } from '../../profiles/target.ts';
 type OfProfile = Extract<Target, { kind: 'profile' }>;
 
 export const logout = () =>
-  command('logout', 'End the saved sign-in, here and at the service')
+  command('logout', 'End the saved sign-in, here and on the server')
     .option('--no-keyring', 'remove it here although its secret stays in the keyring')
     .action(
       withCli(async (cli, { keyring }) => {
@@ -49,7 +49,7 @@ async function leaveInKeyring(cli: Cli, target: OfProfile): Promise<void> {
 const removed = ({ server }: OfProfile): string => `Removed the sign-in to ${server} here.`;
 
 const TOKEN_STAYS = 'The API token stays valid. Revoke it: berth tokens revoke NAME';
-const END_LATER = 'End the session at the service later: berth sessions revoke';
+const END_LATER = 'End the session on the server later: berth sessions revoke';
 
 /**
  * Whether no session is left at the service. An API token stays valid: other programs may use it. A service that does

@@ -30,7 +30,7 @@ export const whoami = () =>
   command('whoami', 'Show who is signed in, and where, and what administrators announce').action(
     withCli(async (cli) => {
       const berth = cli.berth();
-      const me = await cli.progress('Asking the service', berth.me.get());
+      const me = await cli.progress('Asking the server', berth.me.get());
       cli.print.one({ ...me, server: targetIn(cli).server }, SHOWN);
       await noteAnnouncements(cli, berth);
     }),

@@ -5,7 +5,7 @@ import type { Shown } from '../../io/printer.ts';
 import type { Style } from '../../io/style.ts';
 
 export const doctor = () =>
-  command('doctor', 'Check the connection to the service, and what it needs').action(
+  command('doctor', 'Check the connection to the server, and what it needs').action(
     withCli(async (cli) => {
       const checks = await cli.progress('Checking', checkAll(cli));
       cli.print.list(checks, CHECKS);

@@ -10,7 +10,7 @@ With -o json each line is an event as the service sent it.
 `;
 
 export const events = () =>
-  command('events', 'Follow the changes of containers, of your account and of the service')
+  command('events', 'Follow the changes of containers, of your account and of the server')
     .argument('[container]', 'only of this one, by name or id')
     .option('--after <id>', 'begin after this event')
     .addHelpText('after', HELP)

@@ -2,7 +2,7 @@ import { command } from '../../command.ts';
 import { onTheService } from './migrate.ts';
 
 export const uninstall = () =>
-  command('uninstall', 'On the server: remove Berth and all its data for good')
+  command('uninstall', 'On the server: remove Berth and all its data permanently')
     .option('--yes', 'do not ask')
     .option(
       '--forget-engine <engine>',

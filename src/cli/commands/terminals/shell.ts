@@ -131,7 +131,7 @@ const WORDS: Readonly<Partial<Record<TerminalEnd['why'], string>>> = {
   collaboration_ended: 'The terminal is no longer shared with you.',
   deleted: 'The container was deleted.',
   stopped: 'The container was stopped.',
-  refused: 'The service refused the terminal.',
+  refused: 'The server refused the terminal.',
 };
 
 function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string, session: string): void {

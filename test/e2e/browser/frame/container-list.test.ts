@@ -57,7 +57,7 @@ test('a long list is sorted, limited and counted by the service, and drawn in pa
   t.ok(last !== null && last.y + last.height <= 720, `the menu is within the window: ${last?.y}`);
   await page.keyboard.press('Escape');
 
-  await page.getByLabel('State').selectOption('Stopped');
+  await page.getByLabel('State').selectOption('Stopped or disconnected');
   await page.getByText('1 found').waitFor();
   await page.getByRole('link', { name: 'box-007' }).waitFor();
   await page.getByLabel('State').selectOption('All states');

@@ -41,7 +41,7 @@ test('a very long list stays whole, fresh and small', async (t, browser, paged) 
   await page.getByRole('link', { name: 'box-00000' }).waitFor();
   await row(page, 2).getByText('stopped').waitFor();
 
-  await page.getByLabel('State').selectOption('Stopped');
+  await page.getByLabel('State').selectOption('Stopped or disconnected');
   await page.getByText('2 found').waitFor();
   await change(2, 'start');
   await page.getByText('1 found').waitFor();

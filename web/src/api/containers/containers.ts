@@ -84,7 +84,7 @@ export const getChanges = (id: string) => get<Changes>(`${at(id)}/changes`);
 /** Brings back a deleted container while its volume is kept. */
 export const restoreContainer = (id: string) => post<Container>(`${at(id)}/restore`, undefined, ENGINE);
 
-/** Erases what is kept of a deleted container. `name` confirms which one. */
+/** Permanently deletes what is kept of a deleted container. `name` confirms which one. */
 export const purgeContainer = (id: string, name: string) => post(`${at(id)}/purge`, { name });
 
 /** Installs the tools of the role again. */

@@ -19,6 +19,6 @@ export const RECORDING_WORDS = {
   recording_quota_reached:
     'Your recordings use all the space they are allowed. Delete some that you no longer need.',
   recording_elsewhere:
-    'This recording is stored by another process of this service, which this page does not reach. Ask an administrator to let all processes share the folder of recordings.',
+    'This recording is stored by another process of this server, which this page does not reach. Ask an administrator to let all processes share the folder of recordings.',
   terminal_not_open: 'This terminal is not open. Only an open one can be recorded. Connect it first.',
 } as const;

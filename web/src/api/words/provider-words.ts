@@ -7,7 +7,7 @@ export const PROVIDER_WORDS = {
   provider_denied:
     'The provider refused. The sign-in was cancelled, or you may not use Berth there. Try again, or ask an administrator.',
   provider_rejected:
-    "The provider's answer was not valid. Start again. If this keeps happening, an administrator can find the cause in the service log.",
+    "The provider's answer was not valid. Start again. If this keeps happening, an administrator can find the cause in the server log.",
   provider_unavailable: 'The provider does not respond. Try again, or sign in another way.',
   provider_email_unverified:
     'The provider has not verified your email address. Verify it there, then try again.',

@@ -17,6 +17,6 @@ export function keptFacts(container: Container, now: Date): string {
 
 function keptWords(until: string, now: Date): string {
   const leftMs = Date.parse(until) - now.getTime();
-  if (leftMs <= 0) return 'about to be erased';
-  return leftMs > DAY_MS ? `kept until ${onDay(until)}` : `erased ${within(until, now)}`;
+  if (leftMs <= 0) return 'about to be permanently deleted';
+  return leftMs > DAY_MS ? `kept until ${onDay(until)}` : `permanently deleted ${within(until, now)}`;
 }

@@ -18,7 +18,7 @@ export const ADMIN_TABS: readonly Tab[] = [
   { href: '/admin/capacity', label: 'Capacity', content: () => <CapacityPage /> },
   { href: '/admin/tiers', label: 'Tiers', content: () => <Tiers /> },
   { href: '/admin/images', label: 'Images', content: () => <Images /> },
-  { href: '/admin/roles', label: 'Tools', content: () => <Roles /> },
+  { href: '/admin/roles', label: 'Toolsets', content: () => <Roles /> },
   {
     href: '/admin/audit',
     label: 'Audit',
@@ -26,7 +26,7 @@ export const ADMIN_TABS: readonly Tab[] = [
   },
   { href: '/admin/health', label: 'Health', content: () => <HealthPage /> },
   { href: '/admin/announcements', label: 'Announcements', content: () => <AnnouncementsPage /> },
-  { href: '/admin/settings', label: 'Service', content: () => <AdminSettings /> },
+  { href: '/admin/settings', label: 'Server', content: () => <AdminSettings /> },
 ];
 
 /** The pages of administrators. */

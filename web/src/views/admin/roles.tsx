@@ -9,8 +9,8 @@ import { EntryForm, NameFields } from './entry-form.tsx';
 export const Roles = () => (
   <EntriesPage
     kind="roles"
-    title="Tools"
-    lead="Installed after a container is created. Existing containers keep theirs."
+    title="Toolsets"
+    lead="Tools that are installed after a container is created. Existing containers keep theirs."
     add="Add a toolset"
     keyOf={({ key }) => key}
     labelOf={({ label }) => label}

@@ -20,7 +20,7 @@ export function AdminSettings() {
   const { value, failure } = loaded;
   return (
     <>
-      <Section title="Service" lead="Changes take effect immediately.">
+      <Section title="Server" lead="Changes take effect immediately.">
         <LoadProblem of={loaded} />
         {value === null && failure === null && <Loading />}
         {value !== null && <SettingsForm before={value} />}
@@ -53,7 +53,7 @@ const NUMBERS = [
     key: 'retention_days',
     label: 'Files of deleted containers are kept for',
     unit: 'days',
-    hint: 'They are erased one day after that.',
+    hint: 'They are permanently deleted one day after that.',
   },
   {
     key: 'history_days',

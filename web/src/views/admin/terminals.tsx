@@ -26,7 +26,7 @@ export function OpenTerminals() {
       title="Open terminals"
       lead={
         value === null || value.length === 0
-          ? 'Of all users. What they show stays private.'
+          ? 'Of everybody. What they show stays private.'
           : `${plural(value.length, 'open terminal')}. What they show stays private.`
       }
     >

@@ -14,7 +14,7 @@ const requests = (perMinute: number): string =>
 
 const factsOf = (tier: Tier): string =>
   [
-    `Up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it`,
+    `Up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} layer`,
     `${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`,
     `${requests(tier.requests_per_minute)}, ${plural(tier.max_terminals, 'terminal')}, ${plural(tier.max_commands, 'command')}`,
   ].join(' · ');
@@ -62,9 +62,9 @@ const RANGES = [
 const OF_A_CONTAINER = [
   {
     key: 'layer_mb',
-    label: 'Outside /workspace',
+    label: 'Layer',
     unit: 'MB',
-    hint: 'Packages, /tmp, /root. Above this, a container is stopped.',
+    hint: 'Packages, /tmp, /root and everything else outside /workspace. Above this, a container is stopped.',
   },
   {
     key: 'max_ttl_seconds',

@@ -40,7 +40,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
       <div class="field-pair">
         <Choice label="Image" field="image" options={images} {...choice} />
         <Choice
-          label="Tools"
+          label="Toolset"
           field="role"
           options={engineDoes('has_root') ? roles : roles.filter((role) => !addsTools(role))}
           hint={toolsHint(roles.find(({ key }) => key === body.role))}

@@ -23,7 +23,7 @@ export function DeleteDialog({ container, onClose }: DeleteProps) {
       </p>
       {me.value?.guest_until ? (
         <p>
-          You are a guest: the files in <code>/workspace</code> are erased within an hour.
+          You are a guest: the files in <code>/workspace</code> are permanently deleted within an hour.
         </p>
       ) : (
         <KeptFor />

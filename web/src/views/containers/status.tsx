@@ -17,8 +17,8 @@ const TONES: Readonly<Record<Container['status'], Tone>> = {
 
 /** An agent is a machine that runs on when it is away. */
 const AGENT_WORDS: Readonly<Partial<Record<Container['status'], string>>> = {
-  running: 'online',
-  stopped: 'offline',
+  running: 'connected',
+  stopped: 'disconnected',
 };
 
 type StatusProps = {

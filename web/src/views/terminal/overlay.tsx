@@ -31,7 +31,7 @@ type OverlayProps = {
 
 const WORDS: { readonly [W in Exclude<EndReason, 'ended'>]: string } = {
   stopped: '{name} is stopped. Its files are kept. Start it to continue.',
-  deleted: 'This container is gone. It was deleted, or it belongs to another user.',
+  deleted: 'This container is gone. It was deleted, or it belongs to another person.',
   replaced:
     'Open in another window. This terminal is now open somewhere else. Use it here to continue. Nothing in it is lost.',
   unauthorized: 'You are signed out. Your programs keep running. Sign in to see them.',

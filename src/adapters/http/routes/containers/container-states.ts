@@ -86,7 +86,7 @@ const purgeRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/purge',
-      operation('containers.purge', 'Give up a deleted container for good', {
+      operation('containers.purge', 'Delete a deleted container permanently', {
         config: {
           scope: 'write',
           forRestricted: true,

@@ -69,7 +69,7 @@ export const ContainerBody = NamedObject('Container', {
   kept_until: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'The container can be restored at least until this time. Then its volume is erased.',
+      description: 'The container can be restored at least until this time. Then it is permanently deleted.',
     }),
   ),
   keeps_installed: Type.Optional(
@@ -173,7 +173,7 @@ export const PurgedBody = NamedObject('ContainerPurged', {
 export const KeptSumBody = NamedObject('DeletedContainersSum', {
   count: Type.Integer({ description: 'Deleted containers of all users that still have their volume.' }),
   used_mb: Type.Integer({ description: 'What these volumes use, as last measured.' }),
-  retention_days: Type.Integer({ description: 'As set. They are erased a day after that.' }),
+  retention_days: Type.Integer({ description: 'As set. They are permanently deleted a day after that.' }),
 });
 
 export const ExecRequestBody = NamedClosed('ExecRequest', {

@@ -6,7 +6,7 @@ import { aUser, findUser, type User } from './find-user.ts';
 
 const HELP = `
 A user with containers is deleted only with --containers:
-  delete    delete them as usual; their files are kept for the days that the service is set to
+  delete    delete them as usual; their files are kept for the days that the server is set to
   transfer  give them to the user of --to, as they are
 `;
 

@@ -47,7 +47,8 @@ export function ContainerRow({ container, onAct }: ContainerRowProps) {
 }
 
 function whenOf({ deleted_at, kept_until, last_used_at, created_at }: Container): string {
-  if (deleted_at !== undefined && kept_until !== undefined) return `erased ${within(kept_until, now.value)}`;
+  if (deleted_at !== undefined && kept_until !== undefined)
+    return `permanently deleted ${within(kept_until, now.value)}`;
   if (last_used_at === null) return `created ${ago(created_at, now.value)}`;
   return `used ${ago(last_used_at, now.value)}`;
 }

@@ -62,7 +62,7 @@ const ContainersChoice = ({ count, choice, onChoose }: ContainersChoiceProps) =>
     <legend>{plural(count, 'container')}</legend>
     <Option
       label="Delete"
-      hint="As usual: the files are kept for some days, then erased."
+      hint="As usual: the files are kept for some days, then permanently deleted."
       checked={choice === 'delete'}
       onChoose={() => onChoose('delete')}
     />

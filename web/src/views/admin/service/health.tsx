@@ -39,7 +39,7 @@ export function HealthPage() {
   }, []);
   return (
     <>
-      <Section title="Now" lead="The components of the service, as its processes last found them.">
+      <Section title="Now" lead="The components of the server, as its processes last found them.">
         <LoadProblem of={health} />
         {health.value === null ? (
           health.failure === null && <Loading />

@@ -15,7 +15,7 @@ import { useDeleted } from './use-deleted.ts';
 const LEAD =
   'Their files in /workspace are kept for a while and count against your tier. Restore a container, or delete it permanently to free its space.';
 const GUEST_LEAD =
-  'You are a guest: deleted containers are erased within an hour. Until then you can restore them, and they count against your tier.';
+  'You are a guest: deleted containers are permanently deleted within an hour. Until then you can restore them, and they count against your tier.';
 /** Deleted containers that can still be restored. */
 export function DeletedPage() {
   const list = useDeleted();

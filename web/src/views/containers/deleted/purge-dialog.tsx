@@ -11,7 +11,7 @@ type PurgeProps = {
   readonly onClose: () => void;
 };
 
-/** Erases what is kept of a deleted container, once its name was typed. */
+/** Permanently deletes what is kept of a deleted container, once its name was typed. */
 export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: PurgeProps) {
   const form = useForm({ name: '' }, async ({ name: typed }) => {
     await purgeContainer(db_id, typed.trim());
@@ -34,7 +34,7 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
       locked
       lead={
         <p>
-          Its files in <code>/workspace</code> are erased. This cannot be undone.
+          Its files in <code>/workspace</code> are deleted too. This cannot be undone.
         </p>
       }
     >

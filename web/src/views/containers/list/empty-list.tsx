@@ -27,7 +27,7 @@ export function EmptyList({ onCreate, hasDeleted }: EmptyProps) {
       <Icon name="anchor" size={44} />
       <h2>No containers yet</h2>
       <p>
-        A container is your own Linux machine, isolated from those of other users. It starts in seconds, and
+        A container is your own Linux machine, isolated from those of other people. It starts in seconds, and
         files in <code>/workspace</code> are kept.
       </p>
       <Button kind="primary" icon="plus" onClick={onCreate}>

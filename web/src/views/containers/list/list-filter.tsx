@@ -7,8 +7,8 @@ import { SearchBox } from '../../../ui/search-box.tsx';
 
 const STATES = [
   ['', 'All states'],
-  ['running', 'Running'],
-  ['stopped', 'Stopped'],
+  ['running', 'Running or connected'],
+  ['stopped', 'Stopped or disconnected'],
   ['failed', 'Failed'],
 ] as const;
 

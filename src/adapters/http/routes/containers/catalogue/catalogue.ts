@@ -28,7 +28,7 @@ export const catalogueRoutes =
 
     http.get(
       '/api/roles',
-      operation('roles.list', 'List the roles to choose from', {
+      operation('roles.list', 'List the toolsets to choose from', {
         config: read('roles'),
         querystring: EntryListQuery,
         response: { 200: RoleList },
