@@ -99,7 +99,7 @@ function Link({ made, onAnother }: { made: SharedTerminal; onAnother: () => void
       <p>
         Send this link to people you trust to{' '}
         {made.mode === 'view' ? 'view your terminal' : 'type in your terminal'}. They need an account on this
-        server. The link is not shown again.
+        server, unless it lets guests in. The link is not shown again.
       </p>
       <div class="secret">
         <code class="token-secret">{made.url}</code>
