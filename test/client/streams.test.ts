@@ -8,6 +8,7 @@ import {
   type Container,
   type TerminalResume,
 } from '../../src/client/index.ts';
+import { bestSocket } from '../../src/client/socket/node-socket.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
 import { aPerson, aService } from '../support/service/service.ts';
@@ -178,6 +179,26 @@ t.test('events come without gap or repeat over a line that is cut all the time',
   const { value } = await later.next();
   await later.return?.();
   t.match(value, { type: 'container_stopped', data: { db_id: dev.id } });
+});
+
+t.test('events that are left before they are connected open no connection', async (t) => {
+  const service = await aService();
+  const server = await serverOf(t, service);
+  const { token } = await aPerson(service, 'ada');
+  let opened = 0;
+  const openSocket = async () => {
+    const open = await bestSocket();
+    return (...given: Parameters<typeof open>) => {
+      opened += 1;
+      return open(...given);
+    };
+  };
+  const berth = new Berth({ server, token, openSocket });
+  await berth.events().return?.();
+  const others = berth.events();
+  await others.connected;
+  await others.return?.();
+  t.equal(opened, 1);
 });
 
 t.test('events end with an error when the token is refused or the caller aborts', async (t) => {

@@ -37,8 +37,15 @@ export function followEvents(
   const connected = deferred<void>();
   // A caller that does not wait for it gets the failure from the loop.
   connected.promise.catch(() => {});
-  let stop = (): void => {};
-  const queue = new Queue<Event | Resync>(undefined, () => stop());
+  let isOver = false;
+  let close = (): void => {};
+  const aborted = (): void => fail(signal?.reason);
+  const stop = (): void => {
+    isOver = true;
+    signal?.removeEventListener('abort', aborted);
+    close();
+  };
+  const queue = new Queue<Event | Resync>(undefined, stop);
   const fail = (error: unknown): void => {
     stop();
     connected.reject(error);
@@ -53,6 +60,7 @@ export function followEvents(
   };
   const begin = async (): Promise<void> => {
     const [open, refusal] = await Promise.all([openSocket(), answerWithoutUpgrade(requester, PATH)]);
+    if (isOver) return;
     if (refusal !== null && !passes(refusal)) throw refusal;
     const stream = new EventStream(
       {
@@ -65,11 +73,11 @@ export function followEvents(
       },
       listener as ConstructorParameters<typeof EventStream>[1],
     );
-    stop = () => stream.close();
+    close = () => stream.close();
     if (signal?.aborted) fail(signal.reason);
     else stream.open();
   };
-  signal?.addEventListener('abort', () => fail(signal.reason), { once: true });
+  signal?.addEventListener('abort', aborted, { once: true });
   begin().catch(fail);
   return Object.assign(queue, { connected: connected.promise });
 }

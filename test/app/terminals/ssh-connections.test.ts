@@ -100,6 +100,21 @@ for (const [step, breakIt] of [
     t.same(await left(), { isUsed: false, closes: 0, registered: 0 });
   });
 
+t.test('a connection whose container stops while it begins is closed', async (t) => {
+  const { repositories, connect, feed, dbId, closes } = await aScene();
+  await repositories.containers.changeState(dbId, ['creating'], { state: 'running' });
+  await connect();
+  t.equal(closes(), 0);
+  const { ready } = feed;
+  const stopFirst = async () => {
+    await repositories.containers.changeState(dbId, ['running'], { state: 'stopped' });
+    await ready.call(feed);
+  };
+  Object.assign(feed, { ready: stopFirst });
+  await connect();
+  t.equal(closes(), 1);
+});
+
 t.test('a connection that may have missed the end of its container is checked', async (t) => {
   const { repositories, connect, feed, state, dbId, closes } = await aScene();
   await repositories.containers.changeState(dbId, ['creating'], { state: 'running' });

@@ -48,6 +48,9 @@ export function deviceSignInContract(name: string, storage: OpenedStorage): void
     await deviceSignIns.insert(aStart('192.0.2.78'), 5);
     await deviceSignIns.insert(aStart('192.0.2.77'), 0);
     t.same(await deviceSignIns.count('192.0.2.77'), { ofAddress: 1, all: before.all + 2 });
+    for (const ip of ['2001:db8:0:7::1', '2001:DB8::7:ffff:0:0:1', '2001:db8:0:8::1'])
+      await deviceSignIns.insert(aStart(ip), 5);
+    t.match(await deviceSignIns.count('2001:db8:0:7::9'), { ofAddress: 2 });
     await deviceSignIns.polled(start.deviceHash);
     t.match(await deviceSignIns.lock(start.deviceHash), { signIn: { polledAt: Date } });
     await deviceSignIns.remove(start.deviceHash);

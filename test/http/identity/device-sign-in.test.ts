@@ -171,6 +171,19 @@ t.test('an address starts ten a minute, and keeps twenty waiting', async (t) => 
   t.equal((await program(START, { machine: 'x' })).statusCode, 201, 'and it may again');
 });
 
+t.test('the addresses of one customer count as one', async (t) => {
+  const { service } = await aScene();
+  const started: number[] = [];
+  for (let n = 0; n < 30; n += 1) {
+    const ip = `2001:db8:0:1::${n + 1}`;
+    started.push((await from(service, { ip })(START, { machine: 'x' })).statusCode);
+    if (n % 10 === 9) service.clock.advance(MINUTE_MS);
+  }
+  t.equal(started.filter((status) => status === 201).length, 20);
+  const another = from(service, { ip: '2001:db8:0:2::1' });
+  t.equal((await another(START, { machine: 'x' })).statusCode, 201);
+});
+
 t.test('no code is stored, logged or recorded', async (t) => {
   const { service, ada, started, user_code, poll, confirm } = await aScene();
   await confirm(ada, 'approve');

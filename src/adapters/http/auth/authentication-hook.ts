@@ -190,7 +190,7 @@ function admit(
 /** Parsed bodies count by their size, or by the route's limit without one. */
 function costOf(request: FastifyRequest): number {
   const { headers } = request;
-  if (headers['content-type']?.startsWith('application/json') !== true) return 1;
+  if (headers['content-type']?.toLowerCase().startsWith('application/json') !== true) return 1;
   const { routeOptions } = request;
   const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0);
   return requestCost(Number.isFinite(bytes) ? Math.min(bytes, routeOptions.bodyLimit ?? bytes) : 0);

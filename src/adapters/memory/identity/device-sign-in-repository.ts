@@ -1,4 +1,5 @@
 import type { DeviceSignIn } from '../../../domain/identity/device-sign-in.ts';
+import { addressGroup } from '../../../domain/identity/request-rate.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { DeviceSignInRepository } from '../../../ports/identity/device-sign-in-repository.ts';
 import type { FactorState } from './totp-state.ts';
@@ -26,7 +27,8 @@ export function memoryDeviceSignIns(state: FactorState, clock: Clock): DeviceSig
 
     async count(ipAddress) {
       const all = alive();
-      const ofAddress = all.filter(([, { origin }]) => origin.ipAddress === ipAddress);
+      const group = addressGroup(ipAddress);
+      const ofAddress = all.filter(([, { origin }]) => addressGroup(origin.ipAddress) === group);
       return { ofAddress: ofAddress.length, all: all.length };
     },
 

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { DeviceDecision, DeviceSignIn } from '../../../domain/identity/device-sign-in.ts';
+import { addressGroup } from '../../../domain/identity/request-rate.ts';
 import type {
   DeviceSignInRepository,
   NewDeviceSignIn,
@@ -28,7 +29,7 @@ export const postgresDeviceSignIns = (db: Db): DeviceSignInRepository => ({
     alive(db)
       .select([
         sql<number>`count(*)::int`.as('all'),
-        sql<number>`count(*) filter (where ip_address = ${ipAddress})::int`.as('ofAddress'),
+        sql<number>`count(*) filter (where address_group = ${addressGroup(ipAddress)})::int`.as('ofAddress'),
       ])
       .$call(onlyAs((row) => row)),
 
@@ -76,6 +77,7 @@ const deviceSignInColumns = toColumns('deviceHash userCodeHash machine');
 const toRow = ({ origin, ...signIn }: NewDeviceSignIn, lifeMinutes: number) => ({
   ...deviceSignInColumns(signIn),
   ...originColumns(origin),
+  address_group: addressGroup(origin.ipAddress),
   expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 

@@ -90,6 +90,7 @@ export type DeviceSignInsTable = {
   user_code_hash: Buffer;
   machine: string;
   ip_address: string;
+  address_group: Generated<string>;
   user_agent: string;
   started_at: Generated<Date>;
   expires_at: Date;

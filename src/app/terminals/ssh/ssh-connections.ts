@@ -191,6 +191,8 @@ async function follow(deps: SshConnectionsDeps, client: SshClient, container: Co
     },
     null,
   );
+  // why: it may have stopped since it was read
+  if (container.state === 'running') await checks.begin();
   return () => {
     checks.end();
     end();

@@ -99,10 +99,17 @@ t.test('a body counts as another request per 64 KiB', async (t) => {
   const { service, ada, url } = await aBoxOfAda();
   const token = await anApiToken(service, ada, { scopes: ['write'] });
   await service.ports.storage.repositories.settings.change({ requestsPerMinute: 10 });
-  const run = async (stdin: string) =>
-    (await as(service, token)('POST', `${url}/exec`, { command: ['true'], stdin })).statusCode;
+  const body = Buffer.from(JSON.stringify({ command: ['true'], stdin: 'x'.repeat(200_000) }));
+  const run = async (type: string) =>
+    (await as(service, token)('POST', `${url}/exec`, body, { 'content-type': type })).statusCode;
   const statuses = [];
-  for (let count = 0; count < 4; count += 1) statuses.push(await run('x'.repeat(200_000)));
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'APPLICATION/JSON; charset=utf-8',
+    'application/json',
+  ])
+    statuses.push(await run(type));
   t.same(statuses, [200, 200, 200, 429], 'four requests each');
 });
 
