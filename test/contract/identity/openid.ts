@@ -194,6 +194,46 @@ function sessionContract(test: OnStorage): void {
     t.equal(await providerSessions.useLogoutToken(hash, 5), false);
   });
 
+  test('a sign-out is remembered for those that began before', async (t, { providerSessions }) => {
+    const [issuer, subject, sid] = ['https://id.example.org', randomUUID(), randomUUID()];
+    const [past, ahead] = [new Date('2020-01-01T00:00:00Z'), new Date('2100-01-01T00:00:00Z')];
+    const was = (one: object, since = past) =>
+      providerSessions.wasSignedOut({ issuer, subject, sid, ...one }, since);
+    t.notOk(await was({}));
+    await providerSessions.noteSignOut({ issuer, subject: null, sid }, 5);
+    t.ok(await was({}));
+    t.notOk(await was({}, ahead));
+    for (const other of [{ sid: randomUUID() }, { sid: null }, { issuer: 'https://other.example.org' }])
+      t.notOk(await was(other), JSON.stringify(other));
+    await providerSessions.noteSignOut({ issuer, subject, sid: randomUUID() }, 5);
+    t.ok(await was({ sid: null }), 'the provider did not name its session');
+    t.notOk(await was({ sid: randomUUID() }));
+    await providerSessions.noteSignOut({ issuer, subject, sid: null }, 5);
+    t.ok(await was({ sid: randomUUID() }));
+    t.notOk(await was({ subject: randomUUID(), sid: randomUUID() }));
+  });
+
+  test('either a sign-out sees a session, or what opens it sees the sign-out', async (t, _, storage) => {
+    const { id: userId } = await storedUser(storage);
+    for (let n = 0; n < 10; n += 1) {
+      const whom = { issuer: 'https://id.example.org', subject: randomUUID(), sid: null };
+      const since = new Date('2020-01-01T00:00:00Z');
+      const [opened, ended] = await Promise.all([
+        storage.inTransaction(async (tx) => {
+          if (await tx.providerSessions.wasSignedOut(whom, since)) return 0;
+          const { id } = await tx.sessions.insert({ userId, ...AT });
+          await tx.providerSessions.insert(id, { ...whom, sealedIdToken: null });
+          return 1;
+        }),
+        storage.inTransaction(async (tx) => {
+          await tx.providerSessions.noteSignOut(whom, 5);
+          return (await tx.providerSessions.listOf(whom)).length;
+        }),
+      ]);
+      t.equal(opened, ended);
+    }
+  });
+
   test('a session says when its user signed in, and never in the future', async (t, {
     sessions,
   }, storage) => {

@@ -48,11 +48,20 @@ type ProviderSessionsTable = {
   sealed_id_token: Buffer | null;
 };
 
+type ProviderSignOutsTable = {
+  issuer: string;
+  subject: string | null;
+  provider_sid: string | null;
+  at: Generated<Date>;
+  expires_at: Date;
+};
+
 type UsedLogoutTokensTable = { hash: Buffer; expires_at: Date };
 
 export type OpenIdTables = {
   identities: IdentitiesTable;
   provider_sign_ins: ProviderSignInsTable;
   provider_sessions: ProviderSessionsTable;
+  provider_sign_outs: ProviderSignOutsTable;
   used_logout_tokens: UsedLogoutTokensTable;
 };

@@ -144,6 +144,8 @@ async function open(
   origin: RequestOrigin,
 ): AsyncResult<SignedIn | PendingSignIn> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
+  if (arrived !== null && (await tx.providerSessions.wasSignedOut(arrived.claims, arrived.startedAt)))
+    return await fail('provider_sign_in_expired');
   if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
   const { claims, sealedIdToken, username } = arrived;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
+import { PROVIDER_SIGN_IN_MINUTES } from '../../../domain/identity/openid/provider-sign-in.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -78,6 +79,7 @@ async function byProvider(
     const digest = sha256(JSON.stringify([stated.issuer, stated.tokenId]));
     const isNew = await tx.providerSessions.useLogoutToken(digest, LOGOUT_TOKEN_MINUTES);
     if (!isNew) return refuse({ code: 'logout_token_rejected' });
+    await tx.providerSessions.noteSignOut(stated, PROVIDER_SIGN_IN_MINUTES);
     await tx.providerSignIns.endAll(stated);
     const ended = await tx.providerSessions.listOf(stated);
     for (const session of ended) await endSession(tx, session, REVOKED_FOR.providerSignedOut, origin);

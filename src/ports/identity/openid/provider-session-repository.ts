@@ -11,6 +11,13 @@ export interface ProviderSessionRepository {
    * it ends all of these.
    */
   listOf(whom: SignedOut): Promise<readonly Pick<UserSession, 'id' | 'userId'>[]>;
+  /**
+   * Remembers a sign-out, once the transactions that have asked about one have ended; those that ask later wait for this
+   * one. Neither comes after a lock that the other's transaction may wait for.
+   */
+  noteSignOut(whom: SignedOut, lifeMinutes: number): Promise<void>;
+  /** Whether the provider has signed that person or session out since then. */
+  wasSignedOut(whom: Pick<ProviderSession, 'issuer' | 'subject' | 'sid'>, since: Date): Promise<boolean>;
   /** False when that token was used before. */
   useLogoutToken(hash: Buffer, lifeMinutes: number): Promise<boolean>;
 }

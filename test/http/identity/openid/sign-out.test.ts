@@ -77,6 +77,29 @@ t.test('a sign-in that is not complete ends, too', async (t) => {
   t.equal((await finish(scene, arrived, cookie)).statusCode, 400);
 });
 
+t.test('a sign-in during which the provider signs its user out is not completed', async (t) => {
+  const provider = await scriptedProvider(t);
+  const port = providerPort(provider);
+  let before = async (): Promise<unknown> => null;
+  const redeem: typeof port.redeem = async (answer) => {
+    const redeemed = await port.redeem(answer);
+    await before();
+    return redeemed;
+  };
+  const service = await aService({ openIdProvider: { ...port, redeem } });
+  await service.ports.storage.repositories.settings.change(OPEN);
+  const scene = { service, provider };
+  before = async () => {
+    service.clock.advance(1_000);
+    await signOutBy(scene, await provider.logoutToken({ sub: 'ada' }));
+  };
+  t.equal((await signInBy(scene, ADA)).refused, 'provider_sign_in_expired');
+  t.equal((await signInBy(scene, { ...ADA, sub: 'eve', email: 'eve@example.org' })).refused, null);
+  before = async () => null;
+  service.clock.advance(1_000);
+  t.equal((await signInBy(scene, ADA)).refused, null, 'a later one is another');
+});
+
 const BAD: Readonly<Record<string, Forgery>> = {
   'a nonce': { claims: { nonce: 'one' } },
   'no event': { without: ['events'] },

@@ -2,6 +2,7 @@ import type {
   ConnectedIdentity,
   ProviderSession,
 } from '../../../../domain/identity/openid/connected-identity.ts';
+import type { SignedOut } from '../../../../domain/identity/openid/logout-token.ts';
 import type { ProviderClaims } from '../../../../domain/identity/openid/provider-sign-in.ts';
 import type { StartedProviderSignIn } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
 
@@ -24,6 +25,7 @@ export type OpenIdState = {
   })[];
   /** By session. */
   providerSessions: Map<string, StoredProviderSession>;
+  providerSignOuts: (SignedOut & { readonly at: Date; readonly expiresAt: Date })[];
   /** The end of each used logout token, by its digest. */
   usedLogoutTokens: Map<string, Date>;
 };
@@ -32,6 +34,7 @@ export const emptyOpenId = (): OpenIdState => ({
   identities: [],
   providerSignIns: [],
   providerSessions: new Map(),
+  providerSignOuts: [],
   usedLogoutTokens: new Map(),
 });
 

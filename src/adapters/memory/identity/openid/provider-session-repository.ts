@@ -19,6 +19,16 @@ export const memoryProviderSessions = (state: MemoryState, clock: Clock): Provid
       .filter(({ id, revokedAt }) => revokedAt === null && isOf(state.providerSessions.get(id), whom))
       .map(({ id, userId }) => ({ id, userId })),
 
+  async noteSignOut({ issuer, subject, sid }, lifeMinutes) {
+    const at = clock.now();
+    const expiresAt = new Date(at.getTime() + lifeMinutes * 60_000);
+    const kept = state.providerSignOuts.filter((one) => one.expiresAt > at);
+    state.providerSignOuts = [...kept, { issuer, subject, sid, at, expiresAt }];
+  },
+
+  wasSignedOut: async (whom, since) =>
+    state.providerSignOuts.some((signOut) => signOut.at > since && isOf(whom, signOut)),
+
   async useLogoutToken(hash, lifeMinutes) {
     const now = clock.now();
     const key = hash.toString('hex');

@@ -1,8 +1,11 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { ProviderSessionRepository } from '../../../../ports/identity/openid/provider-session-repository.ts';
 import { fromColumns } from '../../columns.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, firstAs, run } from '../../sql.ts';
+
+/** An arbitrary number for an advisory lock. */
+const SIGN_OUTS = 7_264_918;
 
 const providerSessionFields = fromColumns('issuer subject sealedIdToken');
 
@@ -42,6 +45,31 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
       )
       .orderBy('s.id')
       .$call(allAs(fromColumns('id userId'))),
+
+  async noteSignOut({ issuer, subject, sid }, lifeMinutes) {
+    await sql`select pg_advisory_xact_lock(${SIGN_OUTS})`.execute(db);
+    await db.deleteFrom('provider_sign_outs').where('expires_at', '<=', sql<Date>`now()`).execute();
+    const expires_at = sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`;
+    const row = { issuer, subject, provider_sid: sid, expires_at };
+    await db.insertInto('provider_sign_outs').values(row).execute();
+  },
+
+  async wasSignedOut({ issuer, subject, sid }, since) {
+    await sql`select pg_advisory_xact_lock_shared(${SIGN_OUTS})`.execute(db);
+    const found = await db
+      .selectFrom('provider_sign_outs')
+      .select('issuer')
+      .where('issuer', '=', issuer)
+      .where('at', '>', since)
+      .where(
+        sql<SqlBool>`(subject is null or subject = ${subject}) and (
+          provider_sid is null or provider_sid = ${sid} or (${sid}::text is null and subject is not null)
+        )`,
+      )
+      .limit(1)
+      .execute();
+    return found.length > 0;
+  },
 
   async useLogoutToken(hash, lifeMinutes) {
     await db.deleteFrom('used_logout_tokens').where('expires_at', '<=', sql<Date>`now()`).execute();
