@@ -99,23 +99,35 @@ t.test('a restored database meets an engine that ran on, and nothing is lost', a
   const before = await whileRunning(t, installation, async (call) => ({
     kept: await aContainerWithCanary(call, 'kept'),
     deleted: await aContainerWithCanary(call, 'deleted'),
+    changed: await aContainerWithCanary(call, 'changed'),
     member: await memberIn(installation.dataDir),
   }));
   const copy = restored(t, installation);
   const made = await whileRunning(t, installation, async (call) => {
     await inside(call, before.kept.dbId, 'echo later > /workspace/later');
     t.equal((await call('DELETE', `/api/containers/${before.deleted.dbId}`)).status, 200);
+    for (const memory_mb of [small.memory_mb + 64, small.memory_mb]) {
+      const { dbId } = before.changed;
+      const answer = await call('PATCH', `/api/containers/${dbId}`, { name: 'changed', ...small, memory_mb });
+      t.equal(answer.status, 200);
+    }
     return await aContainerWithCanary(call, 'made-later');
   });
   t.equal(made.dbId, before.member, 'it was claimed from the warm pool, whose row is in the copy');
 
   await whileRunning(t, copy, async (call) => {
-    const { kept, deleted } = before;
+    const { kept, deleted, changed } = before;
     const url = await embeddedUrlOf(copy.dataDir);
     const restoredLength = await sealedIn(url);
     t.ok(restoredLength >= 0, 'the audit holds');
     t.equal(await status(call, kept.dbId)(), 'running', 'it never noticed');
     t.equal(await inside(call, kept.dbId, 'cat /workspace/canary /workspace/later'), 'kept\nlater\n');
+
+    const shown = async () => (await call('GET', `/api/containers/${changed.dbId}`)).body;
+    const adopted = await eventually(shown, ({ id }) => id !== changed.id);
+    t.match(adopted, { status: 'running' }, 'one with new limits runs on');
+    t.not(adopted['id'], changed.id);
+    t.equal(await readCanary(call, changed.dbId), 'kept\n');
 
     t.equal(await eventually(status(call, deleted.dbId), (one) => one === 'stopped'), 'stopped');
     const again = await call('POST', `/api/containers/${deleted.dbId}/start`);

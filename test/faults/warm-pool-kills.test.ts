@@ -26,6 +26,8 @@ const ROUNDS: readonly Round[] =
       ]
     : [{ filling: 'after create', claiming: 'after fit_fresh', emptying: 'after discard' }];
 
+const CLAIMS = process.env['FAULTS'] === 'all' ? ['before claim', 'after claim'] : ['after claim'];
+
 type Scene = {
   readonly chain: KillChain;
   /** Waits until the pool has this many, all ready. */
@@ -96,6 +98,19 @@ const whileEmptying: Phase = async (t, { chain, settled, states, counts }, point
   await chain.stop(WITH);
 };
 
+/** What the engine has as claimed may be in use, as far as a later process knows. */
+const beforeTheCreate: Phase = async (t, { chain, settled, counts }, point, kept) => {
+  const [member = ''] = await settled(SIZE);
+  const again = await chain.dieAt(t, [`pool ${point}`], (call) =>
+    call('POST', '/api/containers', { name: 'never', ...small }),
+  );
+  const [next] = await settled(SIZE);
+  t.not(next, member, 'nobody else gets it');
+  t.match((await again('GET', '/api/containers')).body, { containers: [] });
+  const left = point === 'after claim' ? 1 : 0;
+  t.same(await counts(), { containers: SIZE + left, volumes: SIZE + left + kept });
+};
+
 t.setTimeout(1_800_000);
 t.test('a killed service with a warm pool', { timeout: 1_800_000 }, async (t) => {
   const engine = await engineOrSkip(t);
@@ -115,4 +130,9 @@ t.test('a killed service with a warm pool', { timeout: 1_800_000 }, async (t) =>
       if (done?.ok !== true) return;
     }
   }
+  await scene.chain.call();
+  for (const point of CLAIMS)
+    await t.test(`before the create: ${point}`, { timeout: 300_000 }, (t) =>
+      beforeTheCreate(t, scene, point, ROUNDS.length),
+    );
 });
