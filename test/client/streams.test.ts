@@ -201,6 +201,27 @@ t.test('events that are left before they are connected open no connection', asyn
   t.equal(opened, 1);
 });
 
+t.test('what is aborted before it has begun does not begin', async (t) => {
+  const service = await aService({ terminalBackend: fakeTerminals() });
+  const server = await serverOf(t, service);
+  const { token } = await aPerson(service, 'ada');
+  await new Berth({ server, token }).create({ name: 'dev', ...SMALL });
+  for (const begin of [
+    (box: Container, signal: AbortSignal) => box.files.watch('.', { signal }),
+    (box: Container, signal: AbortSignal) => box.terminal({ size: { cols: 90, rows: 30 }, signal }),
+  ]) {
+    const abort = new AbortController();
+    let isAsked = false;
+    const source = () => {
+      if (isAsked) abort.abort(new Error('enough'));
+      return token;
+    };
+    const box = await new Berth({ server, token: source }).container('dev');
+    isAsked = true;
+    t.match(await refusal(begin(box, abort.signal)), { message: 'enough' });
+  }
+});
+
 t.test('events end with an error when the token is refused or the caller aborts', async (t) => {
   const { berth } = await aScene(t);
   const stranger = new Berth({ server: berth.server, token: 'svc_x' });

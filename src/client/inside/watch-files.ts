@@ -31,8 +31,8 @@ export async function watchFiles(
   path: string,
   { signal }: Pick<WatchOptions, 'signal'> = {},
 ): Promise<AsyncIterableIterator<FileEvent, void, undefined>> {
-  signal?.throwIfAborted();
   const token = await requester.token();
+  signal?.throwIfAborted();
   const began = deferred<void>();
   // Without a wait for it, the loop learns of a failure.
   began.promise.catch(() => {});
