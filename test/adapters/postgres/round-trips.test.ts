@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { inTransaction } from '../../../src/adapters/postgres/connection/transaction.ts';
+import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { StorageTooSlow } from '../../../src/ports/storage.ts';
-import { freshDatabase } from '../../support/database/database.ts';
+import { freshDatabase, statementsOf } from '../../support/database/database.ts';
+import { randomName } from '../../support/database/stored.ts';
 import { waitFor } from '../../support/patience.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
 
 const url = await freshDatabase(t);
 
@@ -69,6 +73,37 @@ if (url !== null) {
     t.teardown(() => db.destroy());
     const slow = sql`select pg_sleep(1)`;
     await t.resolves(inTransaction(db, (tx) => Promise.all([slow.execute(tx), slow.execute(tx)])));
+  });
+
+  await t.test('the outcome of a stop or a start is sent before any of it is answered', async (t) => {
+    const line = await aLine(t, url);
+    const pool = openPool({ url: line.url, poolSize: 4 });
+    const statements = statementsOf(pool);
+    const db = openDatabase(pool);
+    t.teardown(() => db.destroy());
+    const runtime = memoryRuntime();
+    const service = await aService({ runtime, storage: postgresStorage(db) });
+    const call = as(service, await aPerson(service, randomName()));
+    const { db_id: dbId } = (await call('POST', '/api/containers', { name: 'dev' })).json();
+    const written = () =>
+      statements.flatMap((one) => /(?:^update|insert into|with .* update) "?(\w+)/.exec(one)?.[1] ?? []);
+    for (const [action, tables] of [
+      ['stop', ['containers', 'operations', 'audit_records', 'events']],
+      ['start', ['containers', 'operations', 'containers', 'audit_records', 'events']],
+    ] as const) {
+      const act = runtime[action];
+      runtime[action] = async (...given: Parameters<typeof act>) => {
+        const done = await (act as (...all: typeof given) => never)(...given);
+        statements.length = 0;
+        line.state.isHeld = true;
+        return done;
+      };
+      const answer = call('POST', `/api/containers/${dbId}/${action}`);
+      await waitFor(() => line.state.isHeld && written().includes('events'), { what: () => `${statements}` });
+      t.same(written(), tables, 'the row first');
+      line.release();
+      t.equal((await answer).statusCode, 200);
+    }
   });
 
   await t.test('all statements behind a failed one in a transaction fail for its reason', async (t) => {

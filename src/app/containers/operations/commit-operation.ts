@@ -1,79 +1,113 @@
-import type { AuditAction } from '../../../domain/audit.ts';
-import { detailsOfAct, isByAdministrator } from '../../../domain/containers/administration/administration.ts';
 import { CONTAINER_STATES, type Container } from '../../../domain/containers/container.ts';
-import {
-  type Facts,
-  needsFresh,
-  type OperationKind,
-  type Step,
-} from '../../../domain/containers/operation.ts';
+import { type Facts, needsFresh, type Step } from '../../../domain/containers/operation.ts';
 import { nextStep } from '../../../domain/containers/operation-plan.ts';
-import { byAdministrator, containerEvent, type EventType, withReason } from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { type Recreation, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
+import {
+  type AnnouncedOperation,
+  announce,
+  announcementOf,
+  checkAnnounced,
+  foreseen,
+  UnforeseenRow,
+} from './announce-outcome.ts';
 import { commitSnapshot } from './commit-snapshot.ts';
 import { commitTransfer } from './commit-transfer.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
-type Records = { readonly audit: AuditAction; readonly event: EventType };
+type CommitStep = Extract<Step, { do: 'commit' }>;
 
-const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
-
-/** For subscribers a restored container is a new one. */
-const RECORDS: { readonly [K in Exclude<OperationKind, 'snapshot' | 'transfer'>]: Records } = {
-  create: both('container_created'),
-  start: both('container_started'),
-  stop: both('container_stopped'),
-  update: both('container_updated'),
-  delete: both('container_deleted'),
-  restore: { audit: 'container_restored', event: 'container_created' },
-};
-
-/** Row, audit record, event and the operation's progress in one transaction. */
+/** Row, audit record, event and the operation's progress in one transaction. `row`: before it. */
 export async function commit(
   deps: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
-  step: Extract<Step, { do: 'commit' }>,
+  step: CommitStep,
+  row: Container,
 ): Promise<OperationState> {
-  if (operation.kind === 'snapshot') return await commitSnapshot(deps, operation);
-  if (operation.kind === 'transfer') return await commitTransfer(deps, operation);
-  const { storage, owner, terminals } = deps;
-  const committed = { ...operation, phase: 'committed' as const };
-  return await storage.inTransaction(async (tx) => {
-    const { volumeKept, freshRuntimeId } = operation;
-    const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
-    const next = nextStep(committed, facts);
-    const outcome = next.do === 'finish' ? next.outcome : null;
-    const change = changeOf(operation, facts, step);
-    const changed = await changeRow(tx, operation, {
-      change,
-      recreation: recreationOf(operation, step),
-      isOurs: () =>
-        outcome === null
-          ? tx.operations.record(operation.id, owner, progress)
-          : tx.operations.finish(operation.id, owner, outcome, progress),
-    });
-    const limited = change.started ? await tx.lifetimes.limitToTier(operation.dbId) : null;
-    const container = limited ?? changed;
-    const restarted = operation.kind === 'update' && needsFresh(operation) && container.state === 'running';
-    // One after the other: after a failure, statements still waiting could follow the rollback.
-    await rememberLayerImage(tx, operation, facts);
-    await announce(tx, operation, container, restarted);
-    // A restore must not bring participants back.
-    if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
-    return { operation: { ...committed, outcome }, container };
+  const { kind } = operation;
+  if (kind === 'snapshot') return await commitSnapshot(deps, operation);
+  if (kind === 'transfer') return await commitTransfer(deps, operation);
+  const announced = { ...operation, kind };
+  if (kind !== 'stop' && kind !== 'start') return await commitInOrder(deps, announced, facts, step);
+  return await commitAtOnce(deps, announced, facts, step, row).catch((error: unknown) => {
+    if (!(error instanceof UnforeseenRow)) throw error;
+    return commitInOrder(deps, announced, facts, step);
   });
 }
 
-function changeOf(
+/** In one round trip before the commit: what is announced follows from the row as it was read. */
+async function commitAtOnce(
+  deps: OperationDeps,
+  operation: AnnouncedOperation,
+  facts: Facts,
+  step: CommitStep,
+  row: Container,
+): Promise<OperationState> {
+  const change = changeOf(operation, facts, step);
+  const announcement = announcementOf(operation, foreseen(row, change), false);
+  return await deps.storage.inTransaction(async (tx) => {
+    // The row first: every transaction locks it first, and events need that order.
+    const [{ container: changed, outcome }, limited] = await Promise.all([
+      changeWith(deps, tx, operation, facts, step),
+      change.started ? tx.lifetimes.limitToTier(operation.dbId) : null,
+      announce(tx, announcement),
+    ]);
+    checkAnnounced(announcement, announcementOf(operation, changed, false));
+    const container = limited === null ? changed : { ...limited, roleSetup: changed.roleSetup };
+    return { operation: { ...operation, phase: 'committed', outcome }, container };
+  });
+}
+
+/** Each after the answer to the one before: after a failure, statements still waiting could follow the rollback. */
+async function commitInOrder(
+  deps: OperationDeps,
+  operation: AnnouncedOperation,
+  facts: Facts,
+  step: CommitStep,
+): Promise<OperationState> {
+  const { kind, dbId, origin } = operation;
+  const change = changeOf(operation, facts, step);
+  return await deps.storage.inTransaction(async (tx) => {
+    const { container: changed, outcome } = await changeWith(deps, tx, operation, facts, step);
+    const limited = change.started ? await tx.lifetimes.limitToTier(dbId) : null;
+    const container = limited ?? changed;
+    const restarted = kind === 'update' && needsFresh(operation) && container.state === 'running';
+    await rememberLayerImage(tx, operation, facts);
+    await announce(tx, announcementOf(operation, container, restarted));
+    // A restore must not bring participants back.
+    if (kind === 'delete') await deps.terminals.endShares(tx, dbId, origin);
+    return { operation: { ...operation, phase: 'committed', outcome }, container };
+  });
+}
+
+/** Changes the row, and the operation to committed or to its end. */
+async function changeWith(
+  { owner }: OperationDeps,
+  tx: Repositories,
   operation: StoredOperation,
   facts: Facts,
-  { now }: Extract<Step, { do: 'commit' }>,
-): StateChange {
+  step: CommitStep,
+) {
+  const { id, volumeKept, freshRuntimeId } = operation;
+  const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
+  const next = nextStep({ ...operation, phase: 'committed' }, facts);
+  const outcome = next.do === 'finish' ? next.outcome : null;
+  const container = await changeRow(tx, operation, {
+    change: changeOf(operation, facts, step),
+    recreation: recreationOf(operation, step),
+    isOurs: () =>
+      outcome === null
+        ? tx.operations.record(id, owner, progress)
+        : tx.operations.finish(id, owner, outcome, progress),
+  });
+  return { container, outcome };
+}
+
+function changeOf(operation: StoredOperation, facts: Facts, { now }: CommitStep): StateChange {
   const { name, resources } = operation.target;
   const settings = operation.kind === 'update' ? { name, resources } : {};
   const { reason } = operation;
@@ -106,10 +140,7 @@ async function rememberLayerImage(
  * Whether the role's tools survive; a changed disk always reinstalls them. Null unless the commit takes the fresh
  * container.
  */
-export function recreationOf(
-  operation: StoredOperation,
-  { now }: Extract<Step, { do: 'commit' }>,
-): Recreation {
+export function recreationOf(operation: StoredOperation, { now }: CommitStep): Recreation {
   if (now !== 'fresh') return null;
   const { before, target, layerImage, snapshot } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
@@ -139,34 +170,6 @@ export async function changeRow(
   if (!ours) throw new LeaseLost(id);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
   return await syncRoleSetup(tx, container, recreation);
-}
-
-/** Records who has done it, with the container's name and owner when that is another one. */
-export async function appendAudit(
-  tx: Repositories,
-  { requestedBy, origin, dbId }: StoredOperation,
-  action: AuditAction,
-  container: Container,
-): Promise<void> {
-  const details = isByAdministrator(requestedBy, container) ? detailsOfAct(container) : dbId;
-  await tx.audit.append({ userId: requestedBy, action, ...origin, details });
-}
-
-async function announce(
-  tx: Repositories,
-  operation: StoredOperation,
-  container: Container,
-  restarted: boolean,
-): Promise<void> {
-  const { kind, requestedBy, reason } = operation;
-  if (kind === 'snapshot' || kind === 'transfer') return;
-  const { audit, event } = RECORDS[kind];
-  const isForeign = isByAdministrator(requestedBy, container);
-  const announced = withReason(containerEvent(event, container, restarted), reason);
-  await Promise.all([
-    appendAudit(tx, operation, audit, container),
-    tx.events.append(isForeign ? byAdministrator(announced) : announced),
-  ]);
 }
 
 /** Nothing had to be done; the row leaves its transitional state. */

@@ -156,7 +156,7 @@ async function applyStep(
   switch (step.do) {
     case 'commit':
       return {
-        ...(await commit(deps, operation, facts, step)),
+        ...(await commit(deps, operation, facts, step, container)),
         observation: asObservation(facts, operation),
       };
     case 'put_back':

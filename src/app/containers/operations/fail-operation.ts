@@ -4,7 +4,8 @@ import type { Facts, OperationKind } from '../../../domain/containers/operation.
 import { byAdministrator, type ContainerEvent, containerEvent, failedEvent } from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
-import { appendAudit, changeRow, recreationOf } from './commit-operation.ts';
+import { auditEntry } from './announce-outcome.ts';
+import { changeRow, recreationOf } from './commit-operation.ts';
 import { failSnapshot } from './commit-snapshot.ts';
 import { freshGeneration, freshHandle } from './observe-engine.ts';
 import type { OperationDeps, OperationState } from './operation-deps.ts';
@@ -89,7 +90,7 @@ async function endAsFailed(
     });
     const limited = now.started ? await tx.lifetimes.limitToTier(operation.dbId) : null;
     const container = limited ?? changed;
-    if (now.started) await appendAudit(tx, operation, 'container_started', container);
+    if (now.started) await tx.audit.append(auditEntry(operation, 'container_started', container));
     // The snapshot still has what was copied.
     if (now.state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);
     const event = failureEvent(operation, container, reason);
