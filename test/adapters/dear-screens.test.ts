@@ -119,3 +119,28 @@ t.test('a very long title is cut', async (t) => {
   t.ok(screen.serialize().includes('title'));
   screen.end();
 });
+
+t.test('of very colourful scrollback a snapshot has the newest lines that fit', async (t) => {
+  const size = { cols: 80, rows: 24 };
+  const screen = xtermScreens.open(size);
+  const cell = (at: number): string => `\x1b[38;2;${at % 250};0;9;48;5;${at % 200}m#`;
+  const row = (at: number): string => Array.from({ length: 79 }, (_, column) => cell(at + column)).join('');
+  for (let at = 0; at < 2_000; at += 1) await screen.write(Buffer.from(`${row(at)}\x1b[m\r\n`));
+  await screen.write(Buffer.from('newest'));
+  const snapshot = screen.serialize();
+  screen.end();
+  t.ok(snapshot.length <= 1_048_576, `${snapshot.length} bytes`);
+  const late = aBrowserTerminal(size, 5_000);
+  await late.write(snapshot);
+  const { length } = late.terminal.buffer.active;
+  t.ok(length > 200 && length < 2_000, `${length} lines`);
+  t.match(late.looks().lines.join(''), /n\|.*\ne\|/);
+});
+
+t.test('a screen that ends while it draws answers', async (t) => {
+  const screen = xtermScreens.open({ cols: 200, rows: 50 });
+  const drawn = screen.write(Buffer.from('\x1b[2J'.repeat(2_000)));
+  await new Promise((resolve) => setTimeout(resolve));
+  screen.end();
+  t.type(await drawn, 'boolean');
+});

@@ -8,6 +8,7 @@ import { mendErase } from './input-handler.ts';
 import { guardParser } from './parser-guard.ts';
 import { isTooLarge, piecesOf, RenderBudget } from './render-budget.ts';
 import { serializeScreen } from './screen-serializer.ts';
+import { linesThatFit } from './scrollback-room.ts';
 
 /** A row takes 12 bytes per column. */
 const MAX_CELLS = 400_000;
@@ -47,8 +48,11 @@ export const xtermScreens: HeadlessTerminals = {
         terminal.resize(size.cols, size.rows);
       },
       serialize(withScrollback = true) {
-        const whole = drawn(withScrollback ? linesFor(terminal.cols) : 0);
-        return whole.length <= MAX_SNAPSHOT_BYTES ? whole : drawn(0);
+        // Drawing more lines than may be sent would take long for nothing.
+        const most = withScrollback ? linesFor(terminal.cols) : 0;
+        const lines = linesThatFit(terminal.buffer.normal, most, MAX_SNAPSHOT_BYTES);
+        const whole = drawn(lines);
+        return lines === 0 || whole.length <= MAX_SNAPSHOT_BYTES ? whole : drawn(0);
       },
       end: () => terminal.dispose(),
     };

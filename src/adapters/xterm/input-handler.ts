@@ -1,5 +1,5 @@
 /** What Berth uses of the input handler of xterm.js, which is not public. The page runs this module too: it imports types only. */
-import type { Terminal } from '@xterm/headless';
+import type { IBufferLine, Terminal } from '@xterm/headless';
 import type { Pen } from './cell-style.ts';
 
 export type InputHandler = {
@@ -45,4 +45,15 @@ export function mendErase(terminal: Pick<Terminal, 'parser' | 'cols' | 'rows' | 
     params[0] === 1 && isInLastCell() && handler.eraseInDisplay({ params: [2] }, respectProtect);
   terminal.parser.registerCsiHandler({ final: 'J' }, mended(false));
   terminal.parser.registerCsiHandler({ prefix: '?', final: 'J' }, mended(true));
+}
+
+/** A line's own cells: colours as numbers with their modes, and whether it continues the line above. */
+export type LineCells = { isWrapped: boolean; getFg(column: number): number; getBg(column: number): number };
+
+/** Throws when another version of xterm.js has no such line. */
+export function cellsOf(shown: IBufferLine): LineCells {
+  const { _line: line } = shown as unknown as { _line?: LineCells };
+  if (typeof line?.getFg !== 'function')
+    throw new Error('this version of xterm.js has no lines that Berth knows');
+  return line;
 }

@@ -2,7 +2,7 @@ import type { SerializeAddon } from '@xterm/addon-serialize';
 import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
 import { type Pen, takePen } from './cell-style.ts';
 import type { HiddenState } from './hidden-state.ts';
-import { inputHandlerOf } from './input-handler.ts';
+import { cellsOf, inputHandlerOf } from './input-handler.ts';
 import { rowsOf } from './row-serializer.ts';
 
 const ONE_LINE = { range: { start: 0, end: 0 } } as const;
@@ -78,7 +78,5 @@ const penOf = (terminal: Terminal): Pen => inputHandlerOf(terminal)._curAttrData
 
 /** Marks a line as one that does not continue the line above. */
 function unwrap(shown: IBufferLine): void {
-  const { _line: line } = shown as unknown as { _line?: { isWrapped: boolean } };
-  if (line === undefined) throw new Error('this version of @xterm/headless has no lines that Berth knows');
-  line.isWrapped = false;
+  cellsOf(shown).isWrapped = false;
 }
