@@ -94,6 +94,21 @@ t.test('a list that is read whole needs no query, and then has no cursor', async
   );
 });
 
+t.test('a page continues where the one before ended, although its last item has moved', async (t) => {
+  const { call, read, ids } = await aScene();
+  const LIMITS = { memory_mb: 512, cpu_shares: 500, disk_mb: 1024 };
+  const { next } = await read('/api/containers', { limit: '2', sort: 'name' });
+  for (const name of ['z', 'A']) {
+    const renamed = await call('PATCH', `/api/containers/${ids[0]}`, { name, ...LIMITS });
+    t.equal(renamed.statusCode, 200, renamed.body);
+    const rest = await read('/api/containers', { limit: '9', sort: 'name', cursor: next ?? '' });
+    t.same(
+      rest.items.map(({ name: shown }) => shown),
+      ['c', 'd', 'e', ...(name === 'z' ? ['z'] : [])],
+    );
+  }
+});
+
 t.test('a list is limited to items with a value', async (t) => {
   const { call, read } = await aScene();
   const names = async (path: string, query: Record<string, string>) =>
@@ -120,7 +135,7 @@ const BAD = [
     'cursor=%00',
     'cursor=%20',
     'cursor=eA',
-    `cursor=${'x'.repeat(129)}`,
+    `cursor=${'x'.repeat(2_049)}`,
     'unknown=1',
   ],
 ];

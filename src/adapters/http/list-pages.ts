@@ -24,13 +24,14 @@ export function pageOf<T extends object>(
   sortKeyOf: SortKeys<T> = fieldOf,
 ): Page<T> {
   const { cursor, limit, sort, ...filters } = query as ListQuery & Readonly<Record<string, string>>;
-  const sorted = inOrder(matching(all, filters), sort, sortKeyOf);
+  const order = orderOf(sort, sortKeyOf);
+  const sorted = inOrder(matching(all, filters), order);
   const total = sorted.length;
   if (cursor === undefined && limit === undefined) return { items: sorted, total };
-  const start = cursor === undefined ? 0 : afterCursor(sorted, cursor, key);
+  const start = cursor === undefined ? 0 : afterCursor(sorted, cursor, key, order);
   const items = sorted.slice(start, start + Number(limit ?? MOST));
   const end = start + items.length;
-  return { items, total, next: { next_cursor: end < total ? cursorAt(sorted, end - 1, key) : null } };
+  return { items, total, next: { next_cursor: end < total ? cursorAt(sorted, end - 1, key, order) : null } };
 }
 
 /** The response body of a page, with its items under `name`. */
@@ -51,29 +52,62 @@ function matching<T extends object>(all: readonly T[], filters: Readonly<Record<
   return all.filter((item) => wanted.every(([field, value]) => fieldOf(item, field) === value));
 }
 
-/** Stable; a missing value comes last, whatever the direction. */
-function inOrder<T extends object>(items: T[], sort: string | undefined, keyOf: SortKeys<T>): T[] {
-  if (sort === undefined) return items;
-  const isReverse = sort.startsWith('-');
-  const field = isReverse ? sort.slice(1) : sort;
-  return items.sort((one, other) => {
-    const [a, b] = [keyOf(one, field), keyOf(other, field)];
-    if (a === b) return 0;
-    if (a === null || b === null) return a === null ? 1 : -1;
-    const isLess = typeof a === 'number' && typeof b === 'number' ? a < b : String(a) < String(b);
-    return isLess === isReverse ? 1 : -1;
-  });
+/** Of two values; a missing one comes last, whatever the direction. */
+function compareKeys(a: unknown, b: unknown, isReverse: boolean): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? 1 : -1;
+  const isLess = typeof a === 'number' && typeof b === 'number' ? a < b : String(a) < String(b);
+  return isLess === isReverse ? 1 : -1;
 }
 
-/** Names the last item shown, and its index in case it is gone by then. */
-const cursorAt = <T extends object>(items: readonly T[], index: number, key: string): string =>
-  Buffer.from(`${index} ${String(fieldOf(items[index] ?? {}, key))}`).toString('base64url');
+/** The value of an item that decides its place; null without an order. */
+type Order<T> = { readonly keyOf: (item: T) => unknown; readonly isReverse: boolean } | null;
 
-const CURSOR = /^(\d{1,6}) (.+)$/su;
+const orderOf = <T>(sort: string | undefined, sortKeyOf: SortKeys<T>): Order<T> =>
+  sort === undefined
+    ? null
+    : { keyOf: (item) => sortKeyOf(item, sort.replace('-', '')) ?? null, isReverse: sort.startsWith('-') };
 
-function afterCursor<T extends object>(items: readonly T[], cursor: string, key: string): number {
-  const [, index, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (index === undefined) throw unknownCursor();
+/** Stable. */
+const inOrder = <T extends object>(items: T[], order: Order<T>): T[] =>
+  order === null
+    ? items
+    : items.sort((one, other) => compareKeys(order.keyOf(one), order.keyOf(other), order.isReverse));
+
+/** Names the last item shown, and where it was, in case it is gone or has moved by then. */
+function cursorAt<T extends object>(
+  items: readonly T[],
+  index: number,
+  key: string,
+  order: Order<T>,
+): string {
+  const item = items[index] as T;
+  const named = [index, String(fieldOf(item, key)), order?.keyOf(item) ?? null];
+  return Buffer.from(JSON.stringify(named)).toString('base64url');
+}
+
+function readCursor(cursor: string): { index: number; id: string; value: unknown } {
+  try {
+    const [index, id, value] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (Number.isSafeInteger(index) && index >= 0 && typeof id === 'string') return { index, id, value };
+  } catch {
+    // why: refused below, as any other text
+  }
+  throw unknownCursor();
+}
+
+/** Of items with the same value, some may be read twice rather than none. */
+function afterCursor<T extends object>(
+  items: readonly T[],
+  cursor: string,
+  key: string,
+  order: Order<T>,
+): number {
+  const { index, id, value } = readCursor(cursor);
   const found = items.findIndex((item) => String(fieldOf(item, key)) === id);
-  return found === -1 ? Number(index) : found + 1;
+  if (order === null) return found === -1 ? index : found + 1;
+  const { keyOf, isReverse } = order;
+  if (found !== -1 && keyOf(items[found] as T) === value) return found + 1;
+  const next = items.findIndex((item) => compareKeys(keyOf(item), value, isReverse) >= 0);
+  return next === -1 ? items.length : next;
 }

@@ -5,7 +5,7 @@ import { Closed, Text } from './common.ts';
 const LIMIT = '^([1-9][0-9]?|1[0-9]{2}|200)$';
 
 const cursor = Type.Optional(
-  Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$', description: '`next_cursor` of the page before.' }),
+  Type.String({ pattern: '^[A-Za-z0-9_-]{1,2048}$', description: '`next_cursor` of the page before.' }),
 );
 const limit = (whenAbsent: string) =>
   Type.Optional(Type.String({ pattern: LIMIT, description: `1 to 200. Without it: ${whenAbsent}.` }));
