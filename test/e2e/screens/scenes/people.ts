@@ -1,8 +1,17 @@
-import { asking, askingFrom, choosing, press, type Scene } from '../scene.ts';
+import { answering, asking, askingFrom, choosing, press, type Scene } from '../scene.ts';
 
 const LIST = { route: '/admin', shows: 'mia@example.org' } as const;
 
 const person = (name: string, item: string | RegExp) => askingFrom(`More for ${name}`, item);
+
+/** Mia's account is disabled, and its end has passed. */
+const ended = ({ users, ...body }: Record<string, unknown>): object => {
+  const at = new Date(Date.now() - 86_400_000).toISOString();
+  const rows = (users as readonly { readonly username: string }[]).map((user) =>
+    user.username === 'mia' ? { ...user, disabled_at: at, ends_at: at } : user,
+  );
+  return { ...body, users: rows };
+};
 
 /** Administration → People. */
 export const PEOPLE: readonly Scene[] = (
@@ -34,6 +43,12 @@ export const PEOPLE: readonly Scene[] = (
     { name: 'person-reset-second-factor', ...LIST, steps: person('mia', 'Reset second factor…') },
     { name: 'person-last-day', ...LIST, steps: person('mia', 'Last day…') },
     { name: 'person-disable', ...LIST, steps: person('mia', 'Disable…') },
+    {
+      name: 'person-enable',
+      ...LIST,
+      before: (page) => answering(page, /\/api\/admin\/users(\?|$)/, ended),
+      steps: person('mia', /^Enable$/),
+    },
     { name: 'person-delete', ...LIST, steps: person('ada', 'Delete…') },
   ] satisfies readonly Scene[]
 ).map((scene) => ({ ...scene, who: 'root' }));
