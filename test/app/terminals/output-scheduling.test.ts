@@ -78,6 +78,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   return {
     rest: (isMore = false, then = () => true) => turns.scheduleRead(isMore, then),
     typed: turns.typed,
+    answered: turns.answered,
     waits,
     /** The oldest timer ends, later than it should by this much. */
     end(lateMs: number) {
@@ -109,8 +110,37 @@ t.test('after input, a single heavy terminal is read less often for a while', as
   t.equal(waits[0]?.ms, 0, 'as before it, once 250 ms have passed');
 });
 
+t.test('heavy output due between a key and its echo is read right after the echo', async (t) => {
+  const { rest, typed, answered, waits, end } = aScene(t);
+  let reads = 0;
+  const due = (): void => {
+    typed();
+    rest(true, () => {
+      reads += 1;
+      return true;
+    });
+    end(0);
+  };
+  due();
+  t.equal(reads, 0, 'not before it');
+  answered();
+  t.equal(reads, 0, 'nor before the echo was sent');
+  const [limit, turn] = waits.splice(0);
+  t.equal(turn?.ms, 0);
+  turn?.then();
+  t.equal(reads, 1);
+  due();
+  limit?.then();
+  t.equal(reads, 1, 'an earlier limit is none of the next read');
+  t.equal(waits[0]?.ms, 5);
+  end(0);
+  t.equal(reads, 2, 'without an echo it waits no longer');
+  answered();
+  t.same(waits, [], 'and nothing is left to do');
+});
+
 t.test('after input, several heavy terminals take one turn every 4 ms', async (t) => {
-  const { rest, typed, waits, end } = aScene(t);
+  const { rest, typed, answered, waits, end } = aScene(t);
   let turns = 0;
   const goesOn = (): void =>
     rest(false, () => {
@@ -127,6 +157,7 @@ t.test('after input, several heavy terminals take one turn every 4 ms', async (t
   end(0);
   t.equal(turns, 3, 'all of them in a millisecond while this process has time');
   typed();
+  answered();
   end(0);
   turns = 0;
   t.equal(waits[0]?.ms, 4);
@@ -195,7 +226,7 @@ function aPacedStream() {
   let nowMs = 0;
   const pace = readThrottle(
     stream as never,
-    { scheduleRead: (_, then) => void rests.push(then), typed: () => {} },
+    { scheduleRead: (_, then) => void rests.push(then), typed: () => {}, answered: () => {} },
     () => nowMs,
   );
   return {

@@ -22,7 +22,7 @@ export function ptyStream(
   return {
     stream,
     write(bytes, done = () => {}) {
-      corkForTurn(stream);
+      corkForRead(stream);
       input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
     },
     muxSession: tmux?.session ?? null,
@@ -47,11 +47,12 @@ export function ptyStream(
   };
 }
 
-/** Joins the input of one event loop turn: small frames cost the engine as much as large ones. */
-function corkForTurn(stream: Duplex): void {
+/** Joins the input of one read of a socket: small frames cost the engine as much as large ones. */
+function corkForRead(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
-  setImmediate(() => stream.uncork());
+  // Not after the event loop's other reads, of which one may be another terminal's heavy output.
+  process.nextTick(() => stream.uncork());
 }
 
 /** Unread streams would delay the engine as processes end, one after another. */

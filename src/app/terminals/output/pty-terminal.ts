@@ -53,6 +53,7 @@ class PtyTerminal implements TerminalStream {
   #tap: Tap | null = null;
   #confirmed = 0;
   #received = 0;
+  #isAnswered = true;
   readonly #waitingInput = new WaitingInput();
   #over = false;
   /** Its output was too expensive once, or could not be drawn. */
@@ -162,6 +163,7 @@ class PtyTerminal implements TerminalStream {
     this.#received += chunk.length;
     this.#bytes.in += chunk.length;
     this.#scheduler.typed();
+    this.#isAnswered = false;
     if (!stream.writable) return true;
     const isTaken = this.#waitingInput.add(chunk.length);
     this.#pty.write(chunk, () => {
@@ -228,6 +230,8 @@ class PtyTerminal implements TerminalStream {
     this.#pauseWhenFull();
     this.#viewer?.more();
     this.#history?.grown();
+    if (!this.#isAnswered) this.#scheduler.answered();
+    this.#isAnswered = true;
   }
 
   #pauseWhenFull(): void {
