@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { SOURCE, theCommand } from '../support/service/command.ts';
 import { aServiceInTime } from '../support/service/factors.ts';
@@ -30,6 +31,18 @@ t.test('a renewal whose answers are lost is repeated, and the session goes on', 
   proxy.lose(2);
   t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
   t.equal(proxy.lost(), 2);
+  service.clock.advance(PAST_GRACE_MS);
+  t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
+});
+
+t.test('an interrupted command saves the session that it renews', async (t) => {
+  const { start, run, proxy, service, saved, cookie } = await aScene(t);
+  proxy.lose(2);
+  const interrupted = start(['whoami']);
+  await waitFor(() => proxy.lost() === 1);
+  interrupted.kill('SIGINT');
+  t.match(await interrupted.ended, { code: 130, stdout: '' });
+  t.not(saved(), cookie);
   service.clock.advance(PAST_GRACE_MS);
   t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
 });

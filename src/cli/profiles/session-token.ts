@@ -4,6 +4,7 @@ import { renew, type SignedIn } from './auth-calls.ts';
 import { credentialOf, isInKeyring, kindOf, type Reading, withCredential } from './credentials.ts';
 import type { Hosts, HostsFile, Profile, SessionCredential } from './hosts-file.ts';
 import type { Keyring } from './keyring.ts';
+import { uninterrupted } from './uninterrupted.ts';
 
 /** A token this close to its end may expire on the way. */
 const MARGIN_MS = 30_000;
@@ -31,7 +32,7 @@ export async function sessionToken(
     if (present !== null) return present;
   }
   let token = '';
-  await hosts.update(async (before) => {
+  const renewal = async (before: Hosts): Promise<Hosts> => {
     const saved = await sessionOf(before, kept, { fresh: true, limitMs: UNDER_LOCK_MS });
     if (saved === null) throw notSignedIn(absentWords(before.profiles[name]), server);
     token = saved.token;
@@ -41,7 +42,8 @@ export async function sessionToken(
     const session = await renewed(server, saved);
     token = session.token;
     return await withSession(before, kept, session);
-  });
+  };
+  await uninterrupted(() => hosts.update(renewal));
   return token;
 }
 
