@@ -85,6 +85,7 @@ export * from './service/health.ts';
 export * from './service/health-words.ts';
 export * from './settings.ts';
 export * from './terminals/collaboration.ts';
+export * from './terminals/kept-terminals.ts';
 export * from './terminals/recording.ts';
 export * from './terminals/socket-input-rate.ts';
 export * from './terminals/ssh.ts';

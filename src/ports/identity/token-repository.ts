@@ -26,7 +26,14 @@ export type TokenWithUser = {
   readonly limits: UseLimits;
 };
 
-export interface TokenRepository {
+export interface TokenUses {
+  /** Takes one use of a counted token, once however many ask at the same time. Returns those left; null without one. */
+  take(id: string): Promise<number | null>;
+  /** Sets last_used_at, never to an earlier time. */
+  touch(uses: readonly Use[]): Promise<void>;
+}
+
+export interface TokenRepository extends TokenUses {
   insert(token: NewToken): Promise<ApiToken>;
   /** Live ones (used-up ones are not), and all. Exact while the user's row is locked. */
   count(userId: string): Promise<{ readonly live: number; readonly stored: number }>;
@@ -46,8 +53,4 @@ export interface TokenRepository {
   forgetEndedChildren(userId: string, keep: number): Promise<number>;
   /** Revokes all of the user's. */
   revokeAll(userId: string): Promise<void>;
-  /** Takes one use of a counted token, once however many ask at the same time. Returns those left; null without one. */
-  take(id: string): Promise<number | null>;
-  /** Sets last_used_at, never to an earlier time. */
-  touch(uses: readonly Use[]): Promise<void>;
 }
