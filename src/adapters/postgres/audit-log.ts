@@ -1,22 +1,16 @@
-import type { Selectable } from 'kysely';
-import type { AuditRecord } from '../../domain/audit.ts';
+import type { InsertObject, Selectable } from 'kysely';
+import type { AuditEntry, AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import { fromColumns, toColumns } from './columns.ts';
+import { compiledOnce, type Placeholders } from './connection/compiled-once.ts';
 import { pageAs } from './pagination.ts';
-import type { AuditRecordsTable, Db } from './schema/database-schema.ts';
+import type { AuditRecordsTable, Database, Db } from './schema/database-schema.ts';
 
 export const postgresAudit = (db: Db): AuditLog => ({
   async append(...entries) {
-    if (entries.length === 0) return;
-    const rows = entries.map(({ id, ...content }) => ({
-      ...(id === undefined ? {} : { id }),
-      ...contentColumns(content),
-    }));
-    await db
-      .insertInto('audit_records')
-      .values(rows)
-      .onConflict((known) => known.column('id').doNothing())
-      .execute();
+    const [first, ...more] = entries.map(toRow);
+    if (first === undefined) return;
+    await (more.length === 0 ? insertOne(db, first) : insertAll(db, [first, ...more])).execute();
   },
 
   page: ({ userId, action, from, to }, request) =>
@@ -32,6 +26,14 @@ export const postgresAudit = (db: Db): AuditLog => ({
       .$call(pageAs('audit_records', request, toRecord)),
 });
 
+const insertAll = (db: Db, rows: readonly InsertObject<Database, 'audit_records'>[]) =>
+  db
+    .insertInto('audit_records')
+    .values(rows)
+    .onConflict((known) => known.column('id').doNothing());
+
+const insertOne = compiledOnce((db, row: Placeholders<ReturnType<typeof toRow>>) => insertAll(db, [row]));
+
 type Row = Selectable<AuditRecordsTable> & { readonly username: string | null };
 
 const toRecord: (row: Row) => AuditRecord = fromColumns(
@@ -44,6 +46,8 @@ export type ContentRow = Pick<
 >;
 
 const contentColumns = toColumns('userId action ipAddress userAgent details');
+
+const toRow = ({ id, ...content }: AuditEntry) => ({ id, ...contentColumns(content) });
 
 /** A record without its time. */
 export const toContent = fromColumns('id userId action ipAddress userAgent details');

@@ -87,9 +87,9 @@ if (url !== null) {
     const begun: Promise<unknown>[] = [];
     let isOver = false;
     const writeOn = async (tx: Repositories): Promise<void> => {
-      // The statement of an event is compiled once, that of an audit record each time.
+      // The statement of an event is compiled once, that of two audit records each time.
       for (; !isOver; await setImmediate())
-        begun.push(Promise.allSettled([tx.audit.append(entry), tx.events.append(event)]));
+        begun.push(Promise.allSettled([tx.audit.append(entry, entry), tx.events.append(event)]));
     };
     let writing = Promise.resolve();
     const failing = storage.inTransaction(async (tx) => {
