@@ -113,6 +113,7 @@ async function attempt(
   let dbId: string = randomUUID();
   let isMember = false;
   const prepare: Prepare = async (tx) => {
+    isMember = false;
     const isReady = await lockSnapshot(tx, snapshot, caller);
     if (!isReady.ok) return isReady;
     const inserted = await insertContainer(deps, tx, request, plan, caller, { claim });

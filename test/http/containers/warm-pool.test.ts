@@ -1,38 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import {
-  memoryRuntime,
-  type memoryStorage,
-  memoryWarmPoolEngine,
-} from '../../../src/adapters/memory/index.ts';
+import t from 'tap';
+import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
 import { NodeInMaintenance, RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
-import { dumped } from '../../support/database/dumped.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as, outcome } from '../../support/service/service.ts';
-
-async function withPool(
-  t: Test,
-  {
-    size = 1,
-    isFilled = true,
-    runtime = memoryRuntime(),
-    engine = memoryWarmPoolEngine(),
-    createWaitMs = 20_000,
-  } = {},
-) {
-  const service = await aService({ runtime, warmPool: engine }, { warmPoolSize: size, createWaitMs });
-  t.teardown(() => service.warmPool.stop());
-  service.warmPool.soon();
-  const { storage } = service.ports;
-  const members = await poolOf(storage, isFilled ? size : 0);
-  const call = as(service, await aPerson(service, 'ada'));
-  const create = async (body: object) =>
-    (await call('POST', '/api/containers', { name: 'dev', ...body })).json();
-  return { runtime, engine, service, storage, members, call, create };
-}
+import { withPool } from '../../support/service/warm-pool.ts';
 
 t.test('a create takes a started container, with the requested limits', async (t) => {
   const { runtime, storage, members, create } = await withPool(t);
@@ -151,99 +126,6 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
   t.match(await creating, { db_id: members[0], status: 'running' });
 });
 
-t.test('a database that fails over gives no container of a user to the next one', async (t) => {
-  const { runtime, service, storage, members, create } = await withPool(t);
-  const [dbId = ''] = members;
-  const failOver = dumped(storage);
-  const { id } = await create({});
-  const box = runtime.boxes.get(id);
-  await poolOf(storage, 1);
-  failOver();
-  t.ok((await storage.repositories.warmPool.ids()).has(dbId), 'its row calls it ready again');
-
-  const bob = as(service, await aPerson(service, 'bob'));
-  const next = await bob('POST', '/api/containers', { name: 'dev' });
-  t.equal(next.statusCode, 201);
-  t.not(next.json().db_id, dbId);
-  t.not(next.json().id, id);
-  await service.reconcile();
-  t.equal(box?.startedAt, null, 'a container without a row is stopped');
-  await service.reconcile();
-  t.ok(runtime.boxes.has(id), 'and is not removed at once');
-  service.clock.advance(3_600_000);
-  await service.reconcile();
-  t.notOk(runtime.boxes.has(id));
-  t.ok(runtime.volumes.has(`ws-${dbId}`), 'its volume stays');
-});
-
-t.test('a restored database removes no volume of a user, whatever became of the container', async (t) => {
-  const FATES: Readonly<Record<string, (runtime: ReturnType<typeof memoryRuntime>, id: string) => void>> = {
-    'it runs': () => {},
-    'it is stopped': ({ boxes }, id) => Object.assign(boxes.get(id) ?? {}, { startedAt: null }),
-    'it is gone': ({ boxes }, id) => void boxes.delete(id),
-  };
-  for (const [what, befall] of Object.entries(FATES)) {
-    for (const state of ['making', 'ready', 'claiming'] as const) {
-      const { engine, runtime, service, storage, members, create } = await withPool(t);
-      const [dbId = ''] = members;
-      const restore = dumped(storage);
-      const { id } = await create({});
-      await service.warmPool.stop();
-      befall(runtime, id);
-      restore();
-      for (const row of (storage as ReturnType<typeof memoryStorage>).state.warmPool)
-        Object.assign(row, { state, leaseUntil: new Date(0) });
-      const ports = { ...service.ports, runtime, warmPool: engine };
-      const after = await aService(ports, { warmPoolSize: 1 });
-      t.teardown(() => after.warmPool.stop());
-      after.warmPool.soon();
-      await waitFor(async () => (await poolOf(storage, 1))[0] !== dbId);
-      await after.reconcile();
-      t.ok(runtime.volumes.has(`ws-${dbId}`), `${what}, and its row was ${state}`);
-      t.equal(runtime.boxes.get(id)?.startedAt ?? null, null);
-    }
-  }
-});
-
-t.test('a usual restart keeps the members', async (t) => {
-  const { engine, runtime, service, storage, members } = await withPool(t, { size: 2 });
-  await service.warmPool.stop();
-  const after = await aService({ ...service.ports, runtime, warmPool: engine }, { warmPoolSize: 2 });
-  t.teardown(() => after.warmPool.stop());
-  after.warmPool.soon();
-  await after.warmPool.stop();
-  t.same(await poolOf(storage, 2), members);
-  t.equal(runtime.boxes.size, 2);
-  t.equal(runtime.volumes.size, 2);
-});
-
-t.test('a create that is refused after it took a member leaves nothing of it', async (t) => {
-  const { runtime, service, storage, members, call } = await withPool(t);
-  const { claim } = runtime;
-  runtime.claim = async (handle) => {
-    const isOurs = await claim(handle);
-    const { users } = (storage as ReturnType<typeof memoryStorage>).state;
-    users.splice(0, users.length, ...users.filter(({ username }) => username !== 'ada'));
-    return isOurs;
-  };
-  t.equal((await call('POST', '/api/containers', { name: 'dev' })).statusCode, 401);
-  const [next = ''] = await poolOf(storage, 1);
-  t.not(next, members[0]);
-  await service.warmPool.stop();
-  t.same([...runtime.volumes.keys()], [`ws-${next}`]);
-  t.equal(runtime.boxes.size, 1);
-});
-
-t.test('a create whose member the engine cannot claim makes its own container', async (t) => {
-  const { runtime, members, call } = await withPool(t);
-  runtime.claim = async () => {
-    throw new RuntimeBusy('engine_busy', 5);
-  };
-  const made = await call('POST', '/api/containers', { name: 'dev' });
-  t.equal(made.statusCode, 201);
-  t.not(made.json().db_id, members[0]);
-});
-
 t.test('a new image replaces all members', async (t) => {
   const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
   engine.images.set('berth/debian:12', { id: 'sha256:new', isOlder: false });
@@ -295,33 +177,6 @@ t.test('a member that does not start leaves nothing', async (t) => {
   runtime.start = start;
   service.warmPool.soon();
   t.equal((await poolOf(storage, 1)).length, 1, 'and the next try works');
-});
-
-t.test('a member that takes long to start is left alone by other processes', async (t) => {
-  const runtime = memoryRuntime();
-  const { start } = runtime;
-  const goOn = Promise.withResolvers<void>();
-  let starts = 0;
-  runtime.start = async (handle) => {
-    starts += 1;
-    await goOn.promise;
-    await start(handle);
-  };
-  const { engine, service, storage } = await withPool(t, { runtime, isFilled: false });
-  await waitFor(() => starts === 1);
-  const ports = { ...service.ports, runtime, warmPool: engine };
-  const other = await aService(ports, { warmPoolSize: 1 });
-  t.teardown(() => other.warmPool.stop());
-  for (let seconds = 0; seconds < 600; seconds += 100) {
-    service.clock.advance(100_000);
-    await service.warmPool.renew();
-  }
-  other.warmPool.soon();
-  await other.warmPool.stop();
-  t.equal(starts, 1, 'which make none in its place');
-  goOn.resolve();
-  await poolOf(storage, 1);
-  t.same([runtime.boxes.size, runtime.volumes.size], [1, 1]);
 });
 
 t.test('without the image in the engine no member is made, and a create makes its own', async (t) => {

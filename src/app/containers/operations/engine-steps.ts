@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../concurrency/timeout.ts';
-import { type Container, laterOf } from '../../../domain/containers/container.ts';
+import type { Container } from '../../../domain/containers/container.ts';
 import { withLayerImage } from '../../../domain/containers/layer/carry-over.ts';
 import {
   type Facts,
@@ -8,21 +8,14 @@ import {
   type ObservedState,
   type Step,
 } from '../../../domain/containers/operation.ts';
-import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { VolumeFacts } from '../../../ports/containers/container-disk.ts';
 import type { CaptureSpec } from '../../../ports/containers/container-images.ts';
-import {
-  type ContainerObserver,
-  type ContainerSpec,
-  RuntimeBusy,
-  type RuntimeHandle,
-} from '../../../ports/containers/container-runtime.ts';
+import type { ContainerSpec, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { lossesOf } from '../inside/insight.ts';
-import { FIRST_LEASE } from './new-operation.ts';
-import { freshGeneration, freshHandle, oldHandle } from './observe-engine.ts';
+import { freshGeneration, freshHandle, oldHandle, requireLatest } from './observe-engine.ts';
 import type { OperationDeps } from './operation-deps.ts';
 import { captureSnapshot, copyIntoSnapshot, fillFromSnapshot } from './snapshot-steps.ts';
 
@@ -151,25 +144,6 @@ async function measure(
   return { progress, unwritten: progress, shown: isRecent ? {} : null };
 }
 
-/** Whether it makes a container in place of one that is gone, or has been taken over: its database may be an older one. */
-const mayBeOutdated = ({ kind, measured, leaseNumber }: StoredOperation): boolean =>
-  leaseNumber > FIRST_LEASE || kind === 'start' || kind === 'restore' || (kind === 'update' && !measured);
-
-/**
- * Two containers never run on one volume: a later one than this would be, which the database does not know, is adopted
- * or stopped by the reconciler first.
- */
-async function requireLatest(
-  runtime: Pick<ContainerObserver, 'list'>,
-  operation: StoredOperation,
-): Promise<void> {
-  const ofRow = (await runtime.list()).filter(({ dbId }) => dbId === operation.dbId);
-  const later = laterOf({ generation: freshGeneration(operation) }, ofRow);
-  if (later === null || later.state === 'stopped') return;
-  const words = `a container of generation ${later.generation} runs, which the database does not know`;
-  throw new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause: new Error(words) });
-}
-
 /** Whether the volume exists must be checked before the engine creates one. */
 async function createFresh(
   deps: OperationDeps,
@@ -177,7 +151,7 @@ async function createFresh(
   container: Container,
 ): Promise<Progress> {
   const { runtime, storage, owner } = deps;
-  if (mayBeOutdated(operation)) await requireLatest(runtime, operation);
+  await requireLatest(runtime, operation);
   // A new row has no earlier volume, and a node that does not answer must not hold it up.
   const mayHaveVolume = operation.kind !== 'create' && operation.volumeKept === null;
   const before = mayHaveVolume ? await runtime.volumeFacts(container.volume) : null;

@@ -1,3 +1,4 @@
+import { laterOf } from '../../../domain/containers/container.ts';
 import type { Facts, ObservedState, OperationKind } from '../../../domain/containers/operation.ts';
 import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
@@ -6,6 +7,7 @@ import {
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import { FIRST_LEASE } from './new-operation.ts';
 
 /** The container from before the operation; null when there was none. */
 export const oldHandle = ({ before }: StoredOperation, node: string): RuntimeHandle | null =>
@@ -70,3 +72,23 @@ const MAKES_NONE: ReadonlySet<OperationKind> = new Set(['stop', 'start', 'transf
 
 const mayHaveFresh = ({ kind, freshRuntimeId }: StoredOperation): boolean =>
   freshRuntimeId !== null || !MAKES_NONE.has(kind);
+
+/** Whether it makes a container in place of one that is gone, or has been taken over: its database may be an older one. */
+const mayBeOutdated = ({ kind, measured, leaseNumber }: StoredOperation): boolean =>
+  leaseNumber > FIRST_LEASE || kind === 'start' || kind === 'restore' || (kind === 'update' && !measured);
+
+/**
+ * Two containers never run on one volume: a later one than this would be, which the database does not know, is adopted
+ * or stopped by the reconciler first.
+ */
+export async function requireLatest(
+  runtime: Pick<ContainerObserver, 'list'>,
+  operation: StoredOperation,
+): Promise<void> {
+  if (!mayBeOutdated(operation)) return;
+  const ofRow = (await runtime.list()).filter(({ dbId }) => dbId === operation.dbId);
+  const later = laterOf({ generation: freshGeneration(operation) }, ofRow);
+  if (later === null || later.state === 'stopped') return;
+  const words = `a container of generation ${later.generation} runs, which the database does not know`;
+  throw new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause: new Error(words) });
+}

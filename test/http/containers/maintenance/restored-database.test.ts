@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { memoryRuntime, memoryStorage } from '../../../src/adapters/memory/index.ts';
-import { dumped } from '../../support/database/dumped.ts';
-import { ageVolumeIn } from '../../support/engine/container.ts';
-import { aServiceInTime } from '../../support/service/factors.ts';
-import { aPerson, as, outcome, small } from '../../support/service/service.ts';
+import type { memoryRuntime, memoryStorage } from '../../../../src/adapters/memory/index.ts';
+import { dumped } from '../../../support/database/dumped.ts';
+import { ageVolumeIn } from '../../../support/engine/container.ts';
+import { aServiceInTime } from '../../../support/service/factors.ts';
+import { aPerson, as, outcome, small } from '../../../support/service/service.ts';
 
 const HOUR_MS = 3_600_000;
 
