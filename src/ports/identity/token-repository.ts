@@ -33,7 +33,9 @@ export interface TokenUses {
   touch(uses: readonly Use[]): Promise<void>;
 }
 
-export interface TokenRepository extends TokenUses {
+export type TokenRepository = TokenRecords & TokenUses;
+
+export interface TokenRecords {
   insert(token: NewToken): Promise<ApiToken>;
   /** Live ones (used-up ones are not), and all. Exact while the user's row is locked. */
   count(userId: string): Promise<{ readonly live: number; readonly stored: number }>;
