@@ -158,7 +158,8 @@ t.test("administrators see everybody's open terminals, and others do not", async
 t.test("a dead process's records are removed", async (t) => {
   const shared = inMemory();
   const clock = shared.clock as { now(): Date; advance(ms: number): void };
-  const { here, ada, open } = await aCluster(t, shared);
+  const monotonicMs = () => clock.now().getTime();
+  const { here, ada, open } = await aCluster(t, { ...shared, monotonicMs });
   const { state } = shared.storage as ReturnType<typeof memoryStorage>;
   await open(ada, 'main');
   await waitFor(() => state.terminals.length === 1);
