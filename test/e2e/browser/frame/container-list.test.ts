@@ -96,6 +96,9 @@ async function rowsInBothHeights(t: Test, page: Page): Promise<void> {
   t.ok((await page.locator('.row').count()) < 60, 'rows far from the window are not drawn');
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await page.getByRole('link', { name: `box-${COUNT}` }).waitFor();
+  await page.evaluate('scrollTo(0, 0)');
+  // A reload returns to the offset that is kept, where other rows are drawn.
+  await waitFor(async () => (await page.evaluate('history.state.scrolledPx')) === 0, { what: 'the top' });
   await page.reload();
   await page.getByRole('button', { name: 'Compact rows', pressed: true }).waitFor();
   await page.locator('.row-name').first().focus();

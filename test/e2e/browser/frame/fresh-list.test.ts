@@ -47,6 +47,8 @@ test('the rest of a list is loaded after its page has failed', async (t, browser
   const isLoaded = async (): Promise<boolean> => {
     // The page tries again by itself as well, which takes the button away.
     await again.click({ timeout: 500 }).catch(() => {});
+    // A click scrolls to the button.
+    await toEnd(page);
     return (await page.getByRole('link', { name: `box-${COUNT}` }).count()) > 0;
   };
   await waitFor(isLoaded, { what: 'the last row' });
