@@ -112,9 +112,13 @@ async function readList(): Promise<void> {
   }
 }
 
+/** The number of pages that could not be loaded. A reading may end a failure before it is drawn. */
+export const failedPages = signal(0);
+
 /** Loads the next part of the list, if there is one. */
 export const loadMore = (): Promise<void> =>
   list.readMore().catch((failure) => {
+    failedPages.value += 1;
     listFailure.value = failure;
   });
 

@@ -4,6 +4,7 @@ import type { Container } from '../../../api/types.ts';
 import { compactRows } from '../../../lib/browser/preferences.ts';
 import {
   containers,
+  failedPages,
   listFailure,
   loadMore,
   lookAt,
@@ -37,7 +38,7 @@ export function ContainerList({ onAction }: ListProps) {
   const isBeyond = last >= loaded.length && listFailure.value === null;
   useEffect(() => {
     if (isBeyond) void loadMore();
-  }, [isBeyond, loaded, next]);
+  }, [isBeyond, loaded, next, failedPages.value]);
   useEffect(() => lookAt(first, last), [first, last]);
   const arrived = useArrivals({ items: loaded, query: shownQuery.value, total });
   const onAnimationEnd = ({ animationName, target }: AnimationEvent): void => {
