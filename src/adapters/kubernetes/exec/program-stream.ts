@@ -228,8 +228,10 @@ export class ProgramStream extends Duplex {
     const stream = this.#form === 'apart' ? 'stderr' : 'stdout';
     if (this.#pending.length > 0) this.#waiting.add(stream, this.#pending);
     while (this.#waiting.bytes > 0) this.#deliver();
-    if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
-    else this.push(null);
+    if (this.ended === null) return void this.destroy(new Error('the connection to a program broke'));
+    // Unsent input, never done, would keep the stream open.
+    this.once('end', () => this.destroy());
+    this.push(null);
   }
 
   /**

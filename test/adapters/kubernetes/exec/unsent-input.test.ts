@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
+import { CHANNEL, messageOf } from '../../../../src/adapters/kubernetes/exec/exec-messages.ts';
 import { ProgramStream } from '../../../../src/adapters/kubernetes/exec/program-stream.ts';
+import { waitFor } from '../../../support/patience.ts';
 
 /** A program over a socket that is `open` or fails to send. */
 function aProgram() {
@@ -38,4 +40,20 @@ t.test('input that the cluster did not get is not acknowledged', async (t) => {
   socket.emit('close');
   await resized;
   t.same(done, ['sent']);
+});
+
+t.test('a program that ends before its input arrives closes its stream', async (t) => {
+  const { socket, stream } = aProgram();
+  const done: string[] = [];
+  const success = Buffer.from(JSON.stringify({ metadata: {}, status: 'Success' }));
+  socket.emit('message', messageOf(CHANNEL.status, success));
+  socket.isOpen = false;
+  stream.write('late', (error) => void (error ?? done.push('late')));
+  await new Promise((resolve) => setImmediate(resolve));
+  socket.emit('close');
+  stream.resume();
+  await waitFor(() => stream.closed, { what: 'the stream closes' });
+  t.ok(stream.readableEnded);
+  t.equal(stream.errored, null);
+  t.same(done, [], 'its input is not acknowledged');
 });
