@@ -12,6 +12,9 @@ export type PoolClaim = Pick<PoolModel, 'node' | 'image' | 'imageId' | 'quota'> 
   readonly diskMb: number | null;
 };
 
+/** A member as it was read: what has another state by now is left unchanged. */
+export type SeenMember = Pick<PoolMember, 'dbId' | 'state'>;
+
 /** The rows of the warm pool. `owner` is the process that makes, claims or removes a member. */
 export interface WarmPoolRepository {
   /** Oldest first. `abandoned`: its lease has expired or, with `own`, is of an earlier run of the owner. */
@@ -24,14 +27,12 @@ export interface WarmPoolRepository {
   renew(dbId: string, owner: string, leaseSeconds: number): Promise<void>;
   /** False when this owner has lost it. */
   markReady(dbId: string, owner: string, made: MadeMember): Promise<boolean>;
-  /**
-   * Takes a member out of the pool for removal. False when it was claimed, or another process claims or removes it.
-   */
-  retire(dbId: string, owner: string, leaseSeconds: number): Promise<boolean>;
-  /** Deletes the row of a member that this owner claims or removes. False when the owner has lost it. */
-  forget(dbId: string, owner: string): Promise<boolean>;
-  /** Deletes the row alone of a member that may be a user's container. */
-  leave(dbId: string, owner: string): Promise<void>;
+  /** Takes a member out of the pool for removal. False when it has changed, or another process has it. */
+  retire(member: SeenMember, owner: string, leaseSeconds: number): Promise<boolean>;
+  /** Deletes the row of a member that this owner claims or removes. False when it has changed, or another has it. */
+  forget(member: SeenMember, owner: string): Promise<boolean>;
+  /** Deletes only the row of a member that may be a user's container. False as for `retire`. */
+  leave(member: SeenMember, owner: string): Promise<boolean>;
   /** Begins to claim a ready member, oldest first: each goes to one caller, and none waits for another. */
   reserve(claim: PoolClaim, owner: string, leaseSeconds: number): Promise<PoolMember | null>;
 }

@@ -36,10 +36,10 @@ export async function warmPoolRepositoryContract(
     return await warmPool.begin(member, size, owner, leaseSeconds);
   };
   const empty = async (): Promise<void> => {
-    for (const { dbId } of await warmPool.list(randomUUID(), false)) {
+    for (const { dbId, state } of await warmPool.list(randomUUID(), false)) {
       const owner = makers.get(dbId) ?? '';
-      await warmPool.retire(dbId, owner, 60);
-      await warmPool.forget(dbId, owner);
+      await warmPool.retire({ dbId, state }, owner, 60);
+      await warmPool.forget({ dbId, state: 'removing' }, owner);
     }
   };
   const ready = async (owner: string, over: Partial<NewMember> = {}): Promise<string> => {
@@ -72,10 +72,11 @@ export async function warmPoolRepositoryContract(
       t.same([...(await warmPool.ids())].sort(), made.toSorted(), 'it is in the pool until the create');
       t.ok(await begin(aMember(), 1, owner, 60), 'but does not count any more');
       const [first = ''] = made;
-      t.notOk(await warmPool.forget(first, randomUUID()), 'only its claimer takes it out');
-      t.ok(await storage.inTransaction((tx) => tx.warmPool.forget(first, owner)));
+      const claiming = { dbId: first, state: 'claiming' } as const;
+      t.notOk(await warmPool.forget(claiming, randomUUID()), 'only its claimer takes it out');
+      t.ok(await storage.inTransaction((tx) => tx.warmPool.forget(claiming, owner)));
       t.notOk((await warmPool.ids()).has(first));
-      t.notOk(await warmPool.forget(first, owner));
+      t.notOk(await warmPool.forget(claiming, owner));
     });
 
     await t.test(
@@ -86,21 +87,22 @@ export async function warmPoolRepositoryContract(
         await warmPool.reserve(wanted, claimer, 60);
         makers.set(dbId, claimer);
         t.match(await warmPool.list(other, true), [{ dbId, state: 'claiming', abandoned: false }]);
-        t.notOk(await warmPool.retire(dbId, other, 60));
-        await warmPool.leave(dbId, other);
+        const claiming = { dbId, state: 'claiming' } as const;
+        t.notOk(await warmPool.retire(claiming, other, 60));
+        t.notOk(await warmPool.leave(claiming, other));
         t.ok((await warmPool.ids()).has(dbId));
         await advance(90);
         t.match(await warmPool.list(other, true), [{ abandoned: true }]);
-        t.ok(await warmPool.retire(dbId, other, 60));
+        t.ok(await warmPool.retire(claiming, other, 60));
         makers.set(dbId, other);
-        t.notOk(await warmPool.forget(dbId, claimer), 'then it is too late for the claim');
+        t.notOk(await warmPool.forget(claiming, claimer), 'then it is too late for the claim');
       },
     );
 
     await t.test('a member that may be in use leaves the pool alone', async (t) => {
       const owner = randomUUID();
       const [left, kept] = [await ready(owner), await ready(owner)];
-      await warmPool.leave(left, randomUUID());
+      t.ok(await warmPool.leave({ dbId: left, state: 'ready' }, randomUUID()));
       t.same([...(await warmPool.ids())], [kept]);
     });
 
@@ -140,13 +142,19 @@ export async function warmPoolRepositoryContract(
       const owner = randomUUID();
       const [first, second] = [await ready(owner), await ready(owner)];
       const remover = randomUUID();
-      t.ok(await warmPool.retire(first, remover, 60), 'a ready one by anybody');
+      const claimed = { dbId: second, state: 'ready' } as const;
+      t.ok(await warmPool.retire({ dbId: first, state: 'ready' }, remover, 60), 'a ready one by anybody');
       makers.set(first, remover);
       t.match(await warmPool.reserve(wanted, remover, 60), { dbId: second });
-      t.notOk(await warmPool.retire(second, owner, 60));
       makers.set(second, remover);
-      t.notOk(await warmPool.retire(first, randomUUID(), 60), 'nor by two');
-      await warmPool.forget(first, randomUUID());
+      for (const process of [owner, remover]) {
+        t.notOk(await warmPool.retire(claimed, process, 60), 'nor by the process that claims it');
+        t.notOk(await warmPool.leave(claimed, process));
+      }
+      const removing = { dbId: first, state: 'removing' } as const;
+      t.notOk(await warmPool.retire(removing, randomUUID(), 60), 'nor by two');
+      t.notOk(await warmPool.forget({ dbId: first, state: 'claiming' }, remover), 'no create takes it');
+      await warmPool.forget(removing, randomUUID());
       t.ok((await warmPool.ids()).has(first), 'only its remover forgets it');
     });
 
@@ -158,10 +166,11 @@ export async function warmPoolRepositoryContract(
         { state: 'making', abandoned: false, runtimeId: null, quota: null },
       ]);
       t.match(await warmPool.list(owner, true), [{ abandoned: true }], 'by its next run at once');
-      t.notOk(await warmPool.retire(member.dbId, other, 60), 'by others not before the lease is over');
+      const making = { dbId: member.dbId, state: 'making' } as const;
+      t.notOk(await warmPool.retire(making, other, 60), 'by others not before the lease is over');
       await advance(90);
       t.match(await warmPool.list(other, false), [{ abandoned: true }]);
-      t.ok(await warmPool.retire(member.dbId, other, 60));
+      t.ok(await warmPool.retire(making, other, 60));
       makers.set(member.dbId, other);
       const made = { runtimeId: 'a'.repeat(64), quota: null };
       t.notOk(await warmPool.markReady(member.dbId, owner, made), 'the old maker is out');

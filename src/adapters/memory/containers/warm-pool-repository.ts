@@ -1,16 +1,21 @@
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
+import type { SeenMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
 export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolRepository {
   type Entry = MemoryState['warmPool'][number];
   const leaseEnd = (seconds: number): Date => new Date(clock.now().getTime() + seconds * 1000);
   const isOver = (entry: Entry): boolean => entry.leaseUntil <= clock.now();
-  const mayEnd = (entry: Entry, owner: string): boolean =>
-    entry.state === 'ready' || entry.leaseOwner === owner || isOver(entry);
-  const drop = (dbId: string): void => {
-    state.warmPool = state.warmPool.filter((one) => one.dbId !== dbId);
+  const isSeen = (entry: Entry, seen: SeenMember): boolean =>
+    entry.dbId === seen.dbId && entry.state === seen.state;
+  const mayEnd = (entry: Entry, seen: SeenMember, owner: string): boolean =>
+    isSeen(entry, seen) && (entry.state === 'ready' || entry.leaseOwner === owner || isOver(entry));
+  const drop = (which: (entry: Entry) => boolean): boolean => {
+    const kept = state.warmPool.filter((one) => !which(one));
+    const hit = kept.length < state.warmPool.length;
+    state.warmPool = kept;
+    return hit;
   };
   const change = (which: (entry: Entry) => boolean, to: Partial<Entry>): boolean => {
     const hit = state.warmPool.some(which);
@@ -43,21 +48,16 @@ export function memoryWarmPool(state: MemoryState, clock: Clock): WarmPoolReposi
         state: 'ready',
         ...made,
       }),
-    retire: async (dbId, owner, leaseSeconds) =>
-      change((one) => one.dbId === dbId && mayEnd(one, owner), {
+    retire: async (member, owner, leaseSeconds) =>
+      change((one) => mayEnd(one, member, owner), {
         state: 'removing',
         leaseOwner: owner,
         leaseUntil: leaseEnd(leaseSeconds),
       }),
-    async forget(dbId, owner) {
-      const found = state.warmPool.find((one) => one.dbId === dbId && one.leaseOwner === owner);
-      if (found?.state !== 'claiming' && found?.state !== 'removing') return false;
-      drop(dbId);
-      return true;
-    },
-    async leave(dbId, owner) {
-      if (state.warmPool.some((one) => one.dbId === dbId && mayEnd(one, owner))) drop(dbId);
-    },
+    forget: async (member, owner) =>
+      ['claiming', 'removing'].includes(member.state) &&
+      drop((one) => isSeen(one, member) && one.leaseOwner === owner),
+    leave: async (member, owner) => drop((one) => mayEnd(one, member, owner)),
     async reserve({ node, image, imageId, quota, diskMb }, owner, leaseSeconds) {
       const found = state.warmPool.find(
         (one) =>

@@ -3,6 +3,7 @@ import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type {
   NewMember,
   PoolClaim,
+  SeenMember,
   WarmPoolRepository,
 } from '../../../ports/containers/warm-pool-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
@@ -72,24 +73,23 @@ const poolChanges = (db: Db): Omit<WarmPoolRepository, keyof ReturnType<typeof p
       .where('state', '=', 'making')
       .$call(changedOne),
 
-  retire: (dbId, owner, leaseSeconds) =>
+  retire: (member, owner, leaseSeconds) =>
     db
       .updateTable('warm_pool')
       .set({ state: 'removing', lease_owner: owner, lease_until: leaseEnd(leaseSeconds) })
-      .where('db_id', '=', dbId)
-      .where(mayEnd(owner))
+      .where(mayEnd(member, owner))
       .$call(changedOne),
 
-  forget: (dbId, owner) =>
+  forget: ({ dbId, state }, owner) =>
     db
       .deleteFrom('warm_pool')
       .where('db_id', '=', dbId)
       .where('lease_owner', '=', owner)
+      .where('state', '=', state)
       .where('state', 'in', ['claiming', 'removing'])
       .$call(changedOne),
 
-  leave: (dbId, owner) =>
-    db.deleteFrom('warm_pool').where('db_id', '=', dbId).where(mayEnd(owner)).$call(run),
+  leave: (member, owner) => db.deleteFrom('warm_pool').where(mayEnd(member, owner)).$call(changedOne),
 
   reserve: (wanted, owner, leaseSeconds) =>
     db
@@ -100,9 +100,10 @@ const poolChanges = (db: Db): Omit<WarmPoolRepository, keyof ReturnType<typeof p
       .$call(firstAs(toMember)),
 });
 
-/** Ready, this owner's, or of a process that is gone. */
-const mayEnd = (owner: string) =>
-  sql<boolean>`(state = 'ready' or lease_owner = ${owner} or lease_until <= ${clockNow})`;
+/** Unchanged; and ready, this owner's, or of a process that is gone. */
+const mayEnd = ({ dbId, state }: SeenMember, owner: string) =>
+  sql<boolean>`db_id = ${dbId} and state = ${state}
+    and (state = 'ready' or lease_owner = ${owner} or lease_until <= ${clockNow})`;
 
 const oldestReady = (db: Db, { node, image, imageId, quota, diskMb }: PoolClaim) =>
   db

@@ -106,7 +106,7 @@ export async function removeMember(
   const { dbId, node, runtimeId, volume } = member;
   const unclaimed = await runtime.findMember(dbId);
   if (unclaimed === null && !isUnused) return await leave(deps, member);
-  if (!(await rows.retire(dbId, owner, LEASE_SECONDS)) || isLater) return;
+  if (!(await rows.retire(member, owner, LEASE_SECONDS)) || isLater) return;
   await checkpoint('pool before discard');
   await whileLeased(deps, dbId, async () => {
     if (unclaimed !== null) await runtime.remove(unclaimed);
@@ -114,13 +114,14 @@ export async function removeMember(
     await runtime.removeVolume(volume);
   });
   await checkpoint('pool after discard');
-  await rows.forget(dbId, owner);
+  await rows.forget({ dbId, state: 'removing' }, owner);
 }
 
 /** Leaves what may be a user's to the reconciler, which stops and later removes a container and never removes a volume. */
-export async function leave({ storage, owner, log }: PoolDeps, { dbId, volume }: PoolMember): Promise<void> {
-  log.warn({ dbId, volume }, 'a container of the warm pool may be in use: its volume stays');
-  await storage.repositories.warmPool.leave(dbId, owner);
+export async function leave({ storage, owner, log }: PoolDeps, member: PoolMember): Promise<void> {
+  const { dbId, volume } = member;
+  if (await storage.repositories.warmPool.leave(member, owner))
+    log.warn({ dbId, volume }, 'a container of the warm pool may be in use: its volume stays');
 }
 
 /** In a cluster or a swarm, a start or a removal takes longer than the lease, which `renewLeases` extends meanwhile. */

@@ -90,7 +90,7 @@ export function warmPool(given: WarmPoolDeps) {
 
     /** Takes a reserved member out of the pool, in the create's transaction; null when this process has lost it. */
     async claim(tx: Pick<Repositories, 'warmPool'>, member: PoolMember | null) {
-      return member !== null && (await tx.warmPool.forget(member.dbId, deps.owner)) ? member : null;
+      return member !== null && (await tx.warmPool.forget(member, deps.owner)) ? member : null;
     },
 
     /** Removes a reserved member of a refused create, in the background. */

@@ -126,3 +126,54 @@ t.test('a member that takes long to start is left alone by other processes', asy
   await poolOf(storage, 1);
   t.same([runtime.boxes.size, runtime.volumes.size], [1, 1]);
 });
+
+t.test('the upkeep of the pool removes no member that a create takes meanwhile', async (t) => {
+  const { runtime, service, members, create } = await withPool(t);
+  const { list, findMember, claim } = runtime;
+  const claimed = Promise.withResolvers<void>();
+  let creating: ReturnType<typeof create> | undefined;
+  runtime.list = async () => [];
+  runtime.claim = async (handle) => {
+    claimed.resolve();
+    return await claim(handle);
+  };
+  runtime.findMember = async (dbId) => {
+    const found = await findMember(dbId);
+    if (creating === undefined) {
+      creating = create({});
+      await claimed.promise;
+      runtime.list = list;
+    }
+    return found;
+  };
+  service.warmPool.soon();
+  await waitFor(() => creating !== undefined);
+  const made = await creating;
+  await service.warmPool.stop();
+  t.match(made, { db_id: members[0], status: 'running' });
+  t.ok(runtime.boxes.get(made.id)?.startedAt);
+  t.ok(runtime.volumes.has(`ws-${members[0]}`));
+});
+
+t.test('the upkeep of the pool keeps the row of a member that a create takes meanwhile', async (t) => {
+  const { runtime, service, members, create } = await withPool(t);
+  const { list, claim } = runtime;
+  const claimed = Promise.withResolvers<void>();
+  const passed = Promise.withResolvers<void>();
+  let creating: ReturnType<typeof create> | undefined;
+  runtime.claim = async (handle) => {
+    const isOurs = await claim(handle);
+    claimed.resolve();
+    await passed.promise;
+    return isOurs;
+  };
+  runtime.list = async () => {
+    creating ??= create({});
+    await claimed.promise;
+    return await list();
+  };
+  service.warmPool.soon();
+  await waitFor(() => runtime.boxes.size === 2, { what: 'another member in its place' });
+  passed.resolve();
+  t.match(await creating, { db_id: members[0], status: 'running' });
+});
