@@ -98,7 +98,7 @@ t.test('only Berth starts a container whose program has ended', async (t) => {
   t.same(replicas(), [0, 1], 'the other one runs');
   await runtime.start(handle);
   t.same(replicas(), [1, 1]);
-  t.equal(tasks.length, 3);
+  t.equal(tasks.length, 2);
 });
 
 t.test('a service that the swarm does not change holds up no other', async (t) => {
@@ -161,6 +161,34 @@ t.test('no task is made while an earlier one may still run', async (t) => {
   t.equal(tasks.length, 1);
 });
 
+t.test('a start waits until the swarm has removed the tasks of a stop', async (t) => {
+  const { runtime, handle, tasks, requests, behaviour } = await started(t);
+  behaviour.removesTasks = false;
+  await runtime.stop(handle, 1);
+  t.match(tasks, [{ DesiredState: 'remove', Status: { State: 'complete' } }]);
+  const looks = () => requests.filter((path) => path.startsWith('/tasks')).length;
+  const before = looks();
+  const starting = runtime.start(handle);
+  await waitFor(() => looks() > before + 3 || tasks.length > 1);
+  t.equal(tasks.length, 1, 'none beside it');
+  tasks.length = 0;
+  await starting;
+  t.match(tasks, [{ DesiredState: 'running', Spec: { ForceUpdate: 2 } }]);
+});
+
+t.test('a start of a container whose program has ended removes its task first', async (t) => {
+  const { runtime, handle, services, tasks, end, behaviour } = await started(t);
+  behaviour.removesTasks = false;
+  end(tasks[0]?.Status.ContainerStatus?.ContainerID, 'failed', 3);
+  const starting = runtime.start(handle);
+  await waitFor(() => tasks.length > 1 || onlyService(services).Spec.Mode.Replicated.Replicas === 0);
+  t.match(tasks, [{ DesiredState: 'remove' }]);
+  t.equal(tasks.length, 1, 'none beside it');
+  tasks.length = 0;
+  await starting;
+  t.match(tasks, [{ DesiredState: 'running', Spec: { ForceUpdate: 2 } }]);
+});
+
 t.test('a lost node is waited for', async (t) => {
   const { runtime: before, another, spec, tasks, behaviour } = await scene(t);
   const handle = await before.create(spec);
@@ -200,22 +228,22 @@ t.test('a task that is being ended is no start, and is waited for', async (t) =>
   t.equal(tasks.length, 1, 'not beside it');
   end(tasks[0]?.Status.ContainerStatus?.ContainerID, 'shutdown');
   await starting;
-  t.equal(tasks.length, 2);
+  t.match(tasks, [{ Spec: { ForceUpdate: 2 } }]);
   t.strictSame(await runtime.observe(handle), {
     kind: 'running',
-    startedAt: new Date(tasks[1]?.Status.Timestamp ?? 0),
+    startedAt: new Date(tasks[0]?.Status.Timestamp ?? 0),
   });
 });
 
 t.test('what became of a task of a node that was away for a day, the node knows', async (t) => {
-  const { runtime, handle, tasks, containers } = await started(t, HASTY);
+  const { runtime, handle, tasks, containers } = await started(t);
   reported(tasks, 'orphaned', 'shutdown');
   t.match(await runtime.observe(handle), { kind: 'running', isEnding: true });
   await t.rejects(runtime.start(handle), { name: 'RuntimeBusy', code: 'container_unresponsive' });
   containers.length = 0;
   t.same(await runtime.observe(handle), { kind: 'stopped', exitCode: 137 });
   await runtime.start(handle);
-  t.equal(tasks.length, 2);
+  t.match(tasks, [{ Status: { State: 'running' }, Spec: { ForceUpdate: 2 } }]);
 });
 
 t.test('a lost task is asked about once a minute, until its node no longer runs it', async (t) => {

@@ -39,6 +39,8 @@ export type Behaviour = {
   stuckService: string | null;
   /** Of programs that an exec starts. */
   exitCode: number;
+  /** Whether it removes the tasks of a service that was scaled to zero. */
+  removesTasks: boolean;
   /** How many updates are overtaken by others from now on. */
   overtaken: number;
 };
@@ -83,6 +85,7 @@ export function swarmState(nodeId: string) {
     longestList: Number.POSITIVE_INFINITY,
     stuckService: null,
     exitCode: 0,
+    removesTasks: true,
     overtaken: 0,
   };
   let count = 0;
@@ -148,6 +151,11 @@ export function swarmState(nodeId: string) {
       if (isUp(service)) return;
       for (const { of, Status } of [...tasks])
         if (of === service.Spec.Name) end(Status.ContainerStatus?.ContainerID, 'shutdown');
+      const kept = tasks.flatMap((task) => {
+        if (task.of !== service.Spec.Name) return [task];
+        return behaviour.removesTasks ? [] : [{ ...task, DesiredState: 'remove' }];
+      });
+      tasks.splice(0, tasks.length, ...kept);
     },
   };
 }

@@ -3,7 +3,7 @@ import { fairTurns } from '../../../concurrency/slot-queue.ts';
 import type { Manager } from '../client/manager.ts';
 import type { Service, Task } from '../client/objects.ts';
 import type { ListedRecord } from './records.ts';
-import { stopped, wantsTask } from './service-spec.ts';
+import { lastStartOf, stopped, wantsTask } from './service-spec.ts';
 import { startOf, taskState } from './task-states.ts';
 
 /** A swarm creates a task within this time. */
@@ -115,6 +115,6 @@ export function hasEnded(
 ): boolean {
   if (tasks.some((task) => taskState(task).kind !== 'ended' && !(countLostAsEnded && isLost(task))))
     return false;
-  if (tasks.some((task) => startOf(task) === (Spec.TaskTemplate.ForceUpdate ?? 0))) return true;
+  if (tasks.some((task) => startOf(task) === lastStartOf(Spec))) return true;
   return Date.now() - Date.parse(UpdatedAt ?? '') > FORGOTTEN_MS;
 }

@@ -15,7 +15,7 @@ import {
   serviceNameOf,
   VOLUME_LABEL,
 } from './names.ts';
-import { wantsTask } from './service-spec.ts';
+import { lastStartOf, wantsTask } from './service-spec.ts';
 
 const Limits = Type.Object({
   memoryMb: Type.Number(),
@@ -105,7 +105,7 @@ const listedOf = ({ service, ...record }: ContainerRecord): ListedRecord => ({
   ...record,
   wantsTask: wantsTask(service.Spec),
   runningTasks: service.ServiceStatus?.RunningTasks ?? 0,
-  starts: service.Spec.TaskTemplate.ForceUpdate ?? 0,
+  starts: lastStartOf(service.Spec),
 });
 
 /** Labels of a service are no part of its tasks, which therefore stay. */

@@ -132,7 +132,7 @@ export function started(spec: ServiceSpec, resources: Resources, offer: NodeOffe
       ContainerSpec: { ...TaskTemplate.ContainerSpec, ...mounted(TaskTemplate.ContainerSpec, offer) },
       Resources: { Limits: limitsOf(resources, offer.cpuMillicores) },
       // Without it a swarm may never make the task when the last one has just ended.
-      ForceUpdate: (TaskTemplate.ForceUpdate ?? 0) + 1,
+      ForceUpdate: lastStartOf(spec) + 1,
     },
   };
 }
@@ -144,6 +144,9 @@ const mounted = ({ Mounts }: ServiceContainer, { imageId, toolsVolume }: NodeOff
       ? Mounts
       : [...Mounts.filter(({ Target }) => Target !== TOOLS_FOLDER), ...toolsMount(toolsVolume)],
 });
+
+/** The number of the last start. */
+export const lastStartOf = ({ TaskTemplate }: ServiceSpec): number => TaskTemplate.ForceUpdate ?? 0;
 
 /** Whether it asks for a task. */
 export const wantsTask = ({ Mode }: ServiceSpec): boolean => Mode.Replicated.Replicas > 0;

@@ -8,10 +8,10 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import { patiently } from '../../patiently.ts';
 import type { Manager } from '../client/manager.ts';
-import type { Task } from '../client/objects.ts';
+import type { Service, Task } from '../client/objects.ts';
 import type { ContainerRecord } from './records.ts';
-import { type NodeOffer, started, stopped, wantsTask } from './service-spec.ts';
-import { isWanted, mayRun, startOf, taskState } from './task-states.ts';
+import { lastStartOf, type NodeOffer, started, stopped, wantsTask } from './service-spec.ts';
+import { isToBeRemoved, isWanted, mayRun, startOf, taskState } from './task-states.ts';
 
 export type Patience = {
   /** For a task to start: its image is on the node already. */
@@ -24,6 +24,8 @@ const PATIENCE: Patience = { startSeconds: 60, endSeconds: 30 };
 const EVERY_MS = 100;
 /** How soon a swarm makes a task that it was asked for. One that it has forgotten, it may never make. */
 const MAKES_WITHIN_MS = 5_000;
+/** How soon a swarm removes the task of a service that was scaled to zero. */
+const REMOVES_WITHIN_MS = 2_000;
 
 /** After these the swarm tries nothing more. */
 const NO_IMAGE = /no such image/i;
@@ -45,32 +47,31 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
   const scaleDown = (name: string): Promise<boolean> => manager.updateService(name, stopped);
 
   /**
-   * Asks for a task, or joins an earlier or concurrent attempt. null while an earlier task may still run, or while one
-   * that was asked for may still be made.
+   * Asks for a task, or joins an earlier or concurrent attempt. null while an earlier task may still run or is still
+   * listed, or while one that was asked for may still be made.
    */
   async function begin(
     { name, runtimeId, resources }: ContainerRecord,
     offer: NodeOffer,
-    makesUntilMs: number,
+    beganMs: number,
   ): Promise<number | null> {
     const service = await manager.service(name);
     if (service === null) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
     const tasks = await manager.tasks(name);
-    const now = service.Spec.TaskTemplate.ForceUpdate ?? 0;
-    const current = tasks.filter((task) => startOf(task) === now);
-    if (wantsTask(service.Spec) && current.some(isWanted)) return now;
-    if (tasks.some(mayRun)) return null;
-    const mayMake = wantsTask(service.Spec) && current.length === 0 && performance.now() < makesUntilMs;
-    if (mayMake) return null;
-    const spec = started(service.Spec, resources, offer);
-    return (await manager.tryUpdate(service, spec)) ? now + 1 : null;
+    const now = lastStartOf(service.Spec);
+    if (wantsTask(service.Spec) && tasks.some((task) => startOf(task) === now && isWanted(task))) return now;
+    if (tasks.some(mayRun) || isUnsettled(service, tasks, performance.now() - beganMs)) return null;
+    // Beside an ended task that it removes in that moment, a swarm can make two for one start.
+    const emptied = stopped(service.Spec);
+    const isAsked = await manager.tryUpdate(service, emptied ?? started(service.Spec, resources, offer));
+    return isAsked && emptied === null ? now + 1 : null;
   }
 
   return {
     /** Resolves with the running task. One that does not start is not asked for any more. */
     async start(record: ContainerRecord, offer: NodeOffer): Promise<Task> {
-      const makesUntilMs = performance.now() + MAKES_WITHIN_MS;
-      const number = await poll(() => begin(record, offer, makesUntilMs), endLimits);
+      const beganMs = performance.now();
+      const number = await poll(() => begin(record, offer, beganMs), endLimits);
       if (number === null) throw nodeSilent(new Error(`an earlier task of ${record.name} may still run`));
       let seen: Task | undefined;
       const verdict = async (): Promise<Task | Error | null> => {
@@ -94,6 +95,13 @@ export function taskStarter(manager: Manager, patience = PATIENCE) {
         throw nodeSilent(new RuntimeFailure(`the tasks of ${name} do not end`));
     },
   };
+}
+
+/** Whether the swarm has yet to make the task of the last start, or to remove it. */
+function isUnsettled({ Spec }: Service, tasks: readonly Task[], waitedMs: number): boolean {
+  if (tasks.some(isToBeRemoved)) return true;
+  const isListed = tasks.some((task) => startOf(task) === lastStartOf(Spec));
+  return wantsTask(Spec) ? !isListed && waitedMs < MAKES_WITHIN_MS : isListed && waitedMs < REMOVES_WITHIN_MS;
 }
 
 /** The task that runs, or why it never will; null while that is open. */

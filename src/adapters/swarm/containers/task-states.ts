@@ -38,6 +38,9 @@ export const mayRun = (task: Task): boolean => {
 /** Whether the swarm lets it run. */
 export const isWanted = (task: Task): boolean => mayRun(task) && !ENDED.includes(task.DesiredState);
 
+/** Whether the swarm deletes its record soon: it belonged to a service that was scaled down. */
+export const isToBeRemoved = ({ DesiredState }: Task): boolean => DesiredState === 'remove';
+
 /** The number of the start that made the task: each start raises it. */
 export const startOf = ({ Spec }: Task): number => Spec.ForceUpdate ?? 0;
 
