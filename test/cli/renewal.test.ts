@@ -5,7 +5,7 @@ import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { SOURCE, theCommand } from '../support/service/command.ts';
 import { aServiceInTime } from '../support/service/factors.ts';
-import { aPerson } from '../support/service/service.ts';
+import { aPerson, stateOf } from '../support/service/service.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
 
 const PAST_GRACE_MS = 60_000;
@@ -45,6 +45,16 @@ t.test('an interrupted command saves the session that it renews', async (t) => {
   t.not(saved(), cookie);
   service.clock.advance(PAST_GRACE_MS);
   t.match(await run(['whoami', '-o', 'name']), { code: 0, stdout: 'ada\n' });
+});
+
+t.test('a command that is interrupted during the renewal makes no change', async (t) => {
+  const { start, proxy, service } = await aScene(t);
+  proxy.lose(2);
+  const interrupted = start(['tokens', 'create', 'late']);
+  await waitFor(() => proxy.lost() === 1);
+  interrupted.kill('SIGINT');
+  t.match(await interrupted.ended, { code: 130, stdout: '' });
+  t.same(stateOf(service).apiTokens, []);
 });
 
 t.test('a session that the file has no room for is not renewed', async (t) => {

@@ -9,7 +9,7 @@ import { uninterrupted } from './uninterrupted.ts';
 /** A token this close to its end may expire on the way. */
 const MARGIN_MS = 30_000;
 /** Of the keyring while other commands wait for the file. */
-const UNDER_LOCK_MS = 5_000;
+const UNDER_LOCK_MS = 3_000;
 
 /**
  * The login token of a saved session, renewed before its end. `refused`: one that the service has just refused. Several
@@ -32,18 +32,19 @@ export async function sessionToken(
     if (present !== null) return present;
   }
   let token = '';
-  const renewal = async (before: Hosts): Promise<Hosts> => {
+  const renewal = async (before: Hosts, begin: () => void): Promise<Hosts> => {
     const saved = await sessionOf(before, kept, { fresh: true, limitMs: UNDER_LOCK_MS });
     if (saved === null) throw notSignedIn(absentWords(before.profiles[name]), server);
     token = saved.token;
     if (usable(saved) !== null) return before;
+    begin();
     // why: a new refresh token that cannot be saved ends the session
     await withSession(before, kept, saved);
     const session = await renewed(server, saved);
     token = session.token;
     return await withSession(before, kept, session);
   };
-  await uninterrupted(() => hosts.update(renewal));
+  await uninterrupted((begin) => hosts.update((before) => renewal(before, begin)));
   return token;
 }
 
