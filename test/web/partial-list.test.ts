@@ -18,9 +18,10 @@ const row = (name: string, over: Partial<Container> = {}) =>
   }) as Container;
 
 const PAGE = 3;
+const PAGE_OF_MANY = 100;
 
 /** A service that has these containers. While `gate` is set, its answers wait, and say what was true when it was asked. */
-function aService(names: string) {
+function aService(names: Iterable<string>, pageLength = PAGE) {
   const state = { rows: [...names].map((name) => row(name)), asked: 0, gate: Promise.resolve() };
   const answered = async <A>(answer: A): Promise<A> => {
     state.asked += 1;
@@ -32,8 +33,8 @@ function aService(names: string) {
       const { matches, compare } = rulesOf(query);
       const found = state.rows.filter(matches).sort(compare ?? (() => 0));
       const rest = found.filter(({ name }) => cursor === null || name > cursor);
-      const items = rest.slice(0, PAGE);
-      const next = rest.length > PAGE ? (items.at(-1)?.name ?? null) : null;
+      const items = rest.slice(0, pageLength);
+      const next = rest.length > pageLength ? (items.at(-1)?.name ?? null) : null;
       return answered({ items, total: found.length, next });
     },
     rulesOf,
@@ -149,7 +150,7 @@ t.test('a page that is read again shows what came, went and changed on it', asyn
   await list.readMore();
   await list.readMore();
   list.markStale();
-  t.ok(list.isStaleAt(4));
+  t.ok(list.isStaleIn([4, 4]));
   add('dd');
   remove('e');
   set('f', { status: 'stopped' });
@@ -160,9 +161,67 @@ t.test('a page that is read again shows what came, went and changed on it', asyn
   t.equal(total(), 10);
   t.equal(list.loaded.value?.items.find(({ name }) => name === 'f')?.status, 'stopped');
   t.equal(state.asked, before + 1);
-  t.ok(list.isStaleAt(0), 'the other pages are not read');
+  t.ok(list.isStaleIn([0, 0]), 'the other pages are not read');
   await list.readAround(0);
   t.equal(shown(), 'aaabcdddfghi');
+});
+
+t.test('changes at the border of two pages are shown, although rows came and went before it', async (t) => {
+  for (const [came, went] of [
+    ['', ''],
+    ['123', ''],
+    ['', 'a'],
+    ['', 'abce'],
+    ['12345678', 'b'],
+  ] as const) {
+    const { list, read, set, add, remove, shown, state } = aService('abcdefghijkl');
+    await read();
+    while (list.loaded.value?.next !== null) await list.readMore();
+    for (const name of came) add(name);
+    for (const name of `${went}dh`) remove(name);
+    set('f', { status: 'stopped' });
+    set('g', { status: 'stopped' });
+    for (let round = 0; round < 3; round += 1) {
+      list.markStale();
+      for (let index = 0; index < (list.loaded.value?.items.length ?? 0); index += 1)
+        if (list.isStaleIn([index, index])) await list.readAround(index);
+    }
+    const now = state.rows.map(({ name, status }) => `${name} ${status}`).toSorted();
+    const label = `came: ${came}, went: ${went}`;
+    t.equal(
+      shown(),
+      state.rows
+        .map(({ name }) => name)
+        .toSorted()
+        .join(''),
+      label,
+    );
+    t.strictSame(
+      list.loaded.value?.items.map(({ name, status }) => `${name} ${status}`),
+      now,
+      label,
+    );
+  }
+});
+
+t.test('a refresh of the rows on screen finds the page that they are on now', async (t) => {
+  const names = Array.from({ length: 12 * PAGE_OF_MANY }, (_, index) => `m${String(index).padStart(5, '0')}`);
+  const { list, read, set, add, remove, state } = aService(names, PAGE_OF_MANY);
+  await read();
+  while (list.loaded.value?.next !== null) await list.readMore();
+  for (let index = 0; index < 30; index += 1) add(`a${index}`);
+  remove('m00090');
+  set('m00095', { status: 'stopped' });
+  const indexOf = (name: string): number =>
+    list.loaded.value?.items.findIndex(({ db_id }) => db_id === name) ?? -1;
+  const refresh = () => list.refresh(QUERY, [indexOf('m00085'), indexOf('m00105')], () => true);
+  await list.readAround(0);
+  const before = state.asked;
+  await refresh();
+  await refresh();
+  t.equal(indexOf('m00090'), -1);
+  t.equal(list.loaded.value?.items[indexOf('m00095')]?.status, 'stopped');
+  t.ok(state.asked - before <= 8, 'other pages are not read');
 });
 
 t.test('an unchanged list stays the same object', async (t) => {

@@ -127,7 +127,7 @@ let polling: Polling | null = null;
 /** Names the first and the last row on screen: their pages are kept fresh. */
 export function lookAt(first: number, last: number): void {
   view = [first, last];
-  if (!list.isLong(wanted.value) || !view.some((index) => list.isStaleAt(index))) return;
+  if (!list.isLong(wanted.value) || !list.isStaleIn(view)) return;
   isViewDue = true;
   polling?.soon();
 }

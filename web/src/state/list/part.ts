@@ -15,17 +15,19 @@ export type Rules<T> = {
   readonly compare: ((one: T, other: T) => number) | null;
 };
 
-type PageStart = {
+export type PageStart<T> = {
   readonly cursor: string | null;
   /** Counts the questions to the service. */
   readonly asked: number;
-  /** The number of rows before it when it was loaded. */
+  /** The number of rows before it. */
   readonly at: number;
+  /** The row that the cursor names, as it was read; null at the start of the list. */
+  readonly after: T | null;
 };
 
 /** The loaded pages of a list, from its start. */
 export type Part<T> = ListPage<T> & {
-  readonly pages: readonly PageStart[];
+  readonly pages: readonly PageStart<T>[];
   /** The last row of the last page, as it was read. What comes after it is not loaded. */
   readonly end: T | null;
 };
@@ -41,12 +43,12 @@ const eachOnce = <T extends Listed>(items: readonly T[]): readonly T[] => [
 export const joined = <T extends Listed>(
   part: Part<T>,
   page: ListPage<T>,
-  begin: Omit<PageStart, 'at'>,
+  begin: Pick<PageStart<T>, 'cursor' | 'asked'>,
 ): Part<T> => ({
   items: eachOnce([...part.items, ...page.items]),
   next: page.next,
   total: page.total,
-  pages: [...part.pages, { ...begin, at: part.items.length }],
+  pages: [...part.pages, { ...begin, at: part.items.length, after: part.end }],
   end: page.items.at(-1) ?? part.end,
 });
 
@@ -94,18 +96,75 @@ export function replaced<T extends Listed>(part: Part<T>, rows: readonly T[], ru
   return now;
 }
 
-/** What a page of the list, read again, no longer has between its first and its last row. */
+/** The number of rows up to that one, of sorted rows. */
+function countUpTo<T>(rows: readonly T[], row: T, compare: (one: T, other: T) => number): number {
+  let [from, to] = [0, rows.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (compare(rows[middle] as T, row) <= 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** With the pages' starts where they are now among the rows. */
+export function aligned<T>(part: Part<T>, compare: Rules<T>['compare']): Part<T> {
+  if (compare === null) return part;
+  const pages = part.pages.map((one) =>
+    one.after === null ? one : { ...one, at: countUpTo(part.items, one.after, compare) },
+  );
+  return { ...part, pages };
+}
+
+/**
+ * The starts of pages after one was read again. The page that follows begins where this answer ends: rows that came or
+ * went would otherwise leave others between the two that no reading covers.
+ */
+export function readAgain<T>(
+  part: Part<T>,
+  start: PageStart<T>,
+  page: Part<T>,
+  compare: Rules<T>['compare'],
+): Part<T> {
+  const index = part.pages.findIndex(({ cursor }) => cursor === start.cursor);
+  if (index === -1) return part;
+  const { next, end } = page;
+  const asked = page.pages[0]?.asked ?? start.asked;
+  const pages = part.pages.with(index, { ...start, asked });
+  if (compare === null) {
+    const isGrown = part.next === null && index === pages.length - 1;
+    return { ...part, pages, ...(isGrown && { next, end }) };
+  }
+  const read = pages.slice(0, index + 1);
+  if (next === null || end === null) return { ...part, pages: read, next: null, end: end ?? start.after };
+  // why: a cursor whose row moved may lead to rows before it
+  if (start.after !== null && compare(end, start.after) <= 0) return { ...part, pages };
+  const at = countUpTo(part.items, end, compare);
+  if (at === part.items.length) return { ...part, pages: read, next, end };
+  const before = part.pages.findLast((one) => one.at <= at) ?? start;
+  const following = {
+    cursor: next,
+    asked: Math.min(before.asked, part.pages[index + 1]?.asked ?? before.asked),
+    at,
+    after: end,
+  };
+  return {
+    ...part,
+    pages: [...read, following, ...part.pages.slice(index + 2).filter((one) => one.at > at)],
+  };
+}
+
+/** What a page of the list, read again, no longer has between its start and its last row. */
 export function goneFrom<T extends Listed>(
   { items }: Part<T>,
-  page: ListPage<T>,
-  isFirst: boolean,
+  page: Part<T>,
+  { after }: PageStart<T>,
   compare: Rules<T>['compare'],
 ): readonly T[] {
-  const [first, last] = [page.items[0], page.items.at(-1)];
-  if (compare === null || first === undefined || last === undefined)
-    return isFirst && first === undefined ? items : [];
+  const { next, end } = page;
+  if (compare === null) return after === null && end === null ? items : [];
   const present = new Set(page.items.map(({ db_id }) => db_id));
   const isWithin = (row: T): boolean =>
-    (isFirst || compare(first, row) < 0) && (page.next === null || compare(row, last) < 0);
+    (after === null || compare(after, row) < 0) && (next === null || end === null || compare(row, end) < 0);
   return items.filter((row) => !present.has(row.db_id) && isWithin(row));
 }

@@ -1,13 +1,16 @@
 import { signal } from '@preact/signals';
 import {
+  aligned,
   EMPTY,
   goneFrom,
   joined,
   type Listed,
   type ListPage,
+  type PageStart,
   type Part,
   placed,
   type Rules,
+  readAgain,
   replaced,
   without,
 } from './part.ts';
@@ -29,6 +32,8 @@ export type View = readonly [number, number];
 
 /** A longer list, of more than one page, is read again only in part. */
 const READ_WHOLE = 200;
+/** For one refresh. What moved between the pages is read the next time. */
+const READS_AT_ONCE = 4;
 /** At most so often, a long list is read as a whole, which takes a request for each page. */
 const WHOLE_EVERY_MS = 60_000;
 
@@ -55,8 +60,12 @@ export class PartialList<T extends Listed, Q> {
   /** Reads it again: of a long list, the pages with the first and the last row on screen. */
   async refresh(query: Q, view: View, isWanted: () => boolean): Promise<void> {
     if (!this.isLong(query)) return await this.readWhole(query, isWanted);
-    if (!view.some((index) => this.isStaleAt(index))) this.markStale();
-    for (const index of view) if (this.isStaleAt(index)) await this.readAround(index);
+    if (!this.isStaleIn(view)) this.markStale();
+    for (let reads = 0; reads < READS_AT_ONCE; reads += 1) {
+      const start = this.#staleIn(view);
+      if (start === undefined) break;
+      await this.#readFrom(start);
+    }
     if (this.#lacksRows() && performance.now() - this.#wholeAtMs > WHOLE_EVERY_MS)
       await this.readWhole(query, isWanted);
   }
@@ -97,19 +106,21 @@ export class PartialList<T extends Listed, Q> {
 
   /** Reads the page again that has the row at that index. */
   async readAround(index: number): Promise<void> {
+    const start = this.loaded.value?.pages.findLast(({ at }) => at <= index);
+    if (start !== undefined) await this.#readFrom(start);
+  }
+
+  async #readFrom(start: PageStart<T>): Promise<void> {
     const before = this.loaded.value;
-    const start = before?.pages.findLast(({ at }) => at <= index) ?? before?.pages[0];
-    if (before === null || start === undefined) return;
+    if (before === null) return;
+    const { query } = before;
     const since = this.#asked;
-    const page = await this.#withPage(EMPTY, before.query, start.cursor);
+    const page = await this.#withPage(EMPTY, query, start.cursor);
     const now = this.loaded.value;
-    if (now?.query !== before.query) return;
-    const asked = page.pages[0]?.asked ?? since;
-    const pages = now.pages.map((one) => (one.cursor === start.cursor ? { ...one, asked } : one));
-    const isGrown = now.next === null && start.cursor === now.pages.at(-1)?.cursor;
-    const part = { ...now, pages, ...(isGrown && { next: page.next, end: page.end }) };
-    const renewed = { ...this.#renewed(part, page, start.cursor), total: page.total };
-    this.#show(now.query, this.#withNewer(renewed, since, now.query));
+    if (now?.query !== query) return;
+    const part = readAgain(now, start, page, this.#source.rulesOf(query).compare);
+    const renewed = { ...this.#renewed(part, page, start, query), total: page.total };
+    this.#show(query, this.#withNewer(renewed, since, query));
   }
 
   /** Reads one row again; it goes to where it belongs now. */
@@ -139,9 +150,15 @@ export class PartialList<T extends Listed, Q> {
     this.#staleBefore = this.#asked;
   }
 
-  isStaleAt(index: number): boolean {
-    const page = this.loaded.value?.pages.findLast(({ at }) => at <= index);
-    return page !== undefined && page.asked < this.#staleBefore;
+  /** Whether a page with rows between these may be old. */
+  isStaleIn = (view: View): boolean => this.#staleIn(view) !== undefined;
+
+  #staleIn([first, last]: View): PageStart<T> | undefined {
+    const pages = this.loaded.value?.pages ?? [];
+    return pages.find(
+      ({ at, asked }, index) =>
+        asked < this.#staleBefore && at <= last && (pages[index + 1]?.at ?? Number.POSITIVE_INFINITY) > first,
+    );
   }
 
   forget(): void {
@@ -192,9 +209,9 @@ export class PartialList<T extends Listed, Q> {
   }
 
   /** With the rows of a page that was read again. */
-  #renewed(part: Part<T>, page: Part<T>, cursor: string | null): Part<T> {
-    const rules = this.#source.rulesOf((part as Loaded<T, Q>).query);
-    const gone = goneFrom(part, page, cursor === null, rules.compare);
+  #renewed(part: Part<T>, page: Part<T>, start: PageStart<T>, query: Q): Part<T> {
+    const rules = this.#source.rulesOf(query);
+    const gone = goneFrom(part, page, start, rules.compare);
     const asked = page.pages[0]?.asked ?? 0;
     const old = gone.filter(({ db_id }) => (this.#known.get(db_id)?.asked ?? 0) < asked);
     // why: what left this page may have come to another
@@ -207,6 +224,7 @@ export class PartialList<T extends Listed, Q> {
     const isSame =
       before.length === part.items.length && before.every((row, index) => row === part.items[index]);
     // why: the same object draws nothing again
-    this.loaded.value = { ...part, query, items: isSame ? before : part.items };
+    const items = isSame ? before : part.items;
+    this.loaded.value = { ...aligned({ ...part, items }, this.#source.rulesOf(query).compare), query };
   }
 }

@@ -38,8 +38,7 @@ export function useAllContainers(query: AdminContainerQuery) {
 
   const lookAt = (first: number, last: number): void => {
     view.current = [first, last];
-    if (list.isLong(wanted.current) && view.current.some((index) => list.isStaleAt(index)))
-      polling.current?.soon();
+    if (list.isLong(wanted.current) && list.isStaleIn(view.current)) polling.current?.soon();
   };
   return {
     value: list.loaded.value,
