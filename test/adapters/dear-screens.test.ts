@@ -137,6 +137,29 @@ t.test('of very colourful scrollback a snapshot has the newest lines that fit', 
   t.match(late.looks().lines.join(''), /n\|.*\ne\|/);
 });
 
+t.test('of multi-byte scrollback a snapshot has the newest lines that fit', async (t) => {
+  for (const [line, fewest] of [
+    ['─'.repeat(79), 4_000],
+    ['ก'.repeat(79), 4_000],
+    ['e\u0301\u0302\u0303'.repeat(79), 1_700],
+    // The bytes of a gap are not counted.
+    ['é\x1b[C'.repeat(39), 2_000],
+  ] as const) {
+    const size = { cols: 80, rows: 24 };
+    const screen = xtermScreens.open(size);
+    const lines = Buffer.from(`${line}\r\n`.repeat(100));
+    for (let at = 0; at < 50; at += 1) await screen.write(lines);
+    await screen.write(Buffer.from('newest'));
+    const snapshot = screen.serialize();
+    screen.end();
+    t.ok(snapshot.length <= 1_048_576, `${snapshot.length} bytes of ${line}`);
+    const late = aBrowserTerminal(size, 5_000);
+    await late.write(snapshot);
+    const { length } = late.terminal.buffer.active;
+    t.ok(length > fewest && length < 5_000, `${length} lines of ${line}`);
+  }
+});
+
 t.test('a screen that ends while it draws answers', async (t) => {
   const screen = xtermScreens.open({ cols: 200, rows: 50 });
   const drawn = screen.write(Buffer.from('\x1b[2J'.repeat(2_000)));

@@ -48,11 +48,16 @@ export const xtermScreens: HeadlessTerminals = {
         terminal.resize(size.cols, size.rows);
       },
       serialize(withScrollback = true) {
+        const screen = drawn(0);
+        if (!withScrollback) return screen;
         // Drawing more lines than may be sent would take long for nothing.
-        const most = withScrollback ? linesFor(terminal.cols) : 0;
-        const lines = linesThatFit(terminal.buffer.normal, most, MAX_SNAPSHOT_BYTES);
-        const whole = drawn(lines);
-        return lines === 0 || whole.length <= MAX_SNAPSHOT_BYTES ? whole : drawn(0);
+        const room = MAX_SNAPSHOT_BYTES - screen.length;
+        let lines = linesThatFit(terminal.buffer.normal, linesFor(terminal.cols), room);
+        for (; lines > 0; lines = Math.floor(lines / 2)) {
+          const whole = drawn(lines);
+          if (whole.length <= MAX_SNAPSHOT_BYTES) return whole;
+        }
+        return screen;
       },
       end: () => terminal.dispose(),
     };

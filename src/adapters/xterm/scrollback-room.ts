@@ -22,7 +22,7 @@ export function linesThatFit(buffer: IBuffer, most: number, maxBytes: number): n
 /** Close to what the serializer writes for it; much faster. */
 function bytesOf(line: IBufferLine): number {
   const cells = cellsOf(line);
-  let bytes = line.length + LINE_END_BYTES;
+  let bytes = Buffer.byteLength(line.translateToString(true)) + LINE_END_BYTES;
   let [front, back] = [0, 0];
   for (let column = 0; column < line.length; column += 1) {
     const [nextFront, nextBack] = [cells.getFg(column), cells.getBg(column)];
