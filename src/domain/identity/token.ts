@@ -56,7 +56,7 @@ export const MAX_LIVE_TOKENS = 100;
 export const MAX_LIVE_FOR_TOKENS = 80;
 /** Tokens in a list, ended ones included, so that endless creation does not fill the database. */
 export const MAX_STORED_TOKENS = 10_000;
-/** Ended tokens of a list that have a token above them. The oldest leave it, so that no token fills its user's list. */
+/** Ended tokens of a list that have a token above them. The first to end leave it, so that no token fills its user's list. */
 export const MAX_ENDED_CHILDREN = 1_000;
 
 const SECRET = /^svc_[0-9a-f]{64}$/;

@@ -51,7 +51,10 @@ export interface TokenRecords {
   revoke(id: string, userId: string): Promise<(EndedTokens & { readonly changed: boolean }) | null>;
   /** Deletes the row, and revokes its descendants. null when it is not the user's. */
   delete(id: string, userId: string): Promise<EndedTokens | null>;
-  /** Deletes the user's ended tokens with a token above them, but for the newest `keep`. Returns how many. */
+  /**
+   * Deletes the user's ended tokens with a token above them, but for the `keep` that ended last. A used-up one, whose last
+   * request may still run, stays for a day after its last use. Returns how many.
+   */
   forgetEndedChildren(userId: string, keep: number): Promise<number>;
   /** Revokes all of the user's. */
   revokeAll(userId: string): Promise<void>;

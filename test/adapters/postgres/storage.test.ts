@@ -29,7 +29,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   containers: ['role_setup_until'],
   warm_pool: ['lease_until'],
   recordings: ['created_at', 'seen_at'],
-  api_tokens: ['created_at', 'expires_at'],
+  api_tokens: ['created_at', 'expires_at', 'last_used_at'],
   events: ['created_at'],
   agents: ['last_seen_at'],
   snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],

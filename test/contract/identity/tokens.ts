@@ -7,6 +7,8 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { NOBODY, storedUser } from '../../support/database/stored.ts';
 import { valuesOf } from '../../support/values.ts';
 
+const DAY_MS = 86_400_000;
+
 /** Guarantees of stored API tokens. `advance` lets that many milliseconds pass. */
 export async function tokenRepositoryContract(
   name: string,
@@ -178,24 +180,32 @@ export async function tokenRepositoryContract(
     t.same(new Map(parents as [string, string][]).get(grandchild.id), first.id);
   });
 
-  await t.test(`${name}: the oldest ended children are forgotten, and nothing else`, async (t) => {
+  await t.test(`${name}: the children that ended first are forgotten, and nothing else`, async (t) => {
     const { id: userId } = await storedUser(storage);
     const [live, revoked] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
     const below = { parentId: live.id, depth: 1 };
     const made: string[] = [];
     for (const end of [{ lifeMs: 1 }, { maxUses: 1, usesLeft: 1 }, {}, {}, {}]) {
-      made.push((await tokens.insert(aRequest(userId, { ...below, ...end }))).id);
+      const { id, createdAt } = await tokens.insert(aRequest(userId, { ...below, ...end }));
+      if (end.usesLeft === 1) await tokens.touch([{ id, at: createdAt }]);
+      made.push(id);
       await advance(5);
     }
-    const [expired = '', usedUp = '', first = '', second = '', child = ''] = made;
+    const [expired = '', usedUp = '', last = '', first = '', child = ''] = made;
     await tokens.take(usedUp);
-    for (const id of [revoked.id, first, second]) await tokens.revoke(id, userId);
+    for (const id of [revoked.id, first, last]) {
+      await tokens.revoke(id, userId);
+      await advance(5);
+    }
     t.equal(await tokens.forgetEndedChildren(NOBODY, 0), 0);
-    t.equal(await tokens.forgetEndedChildren(userId, 4), 0);
-    t.equal(await tokens.forgetEndedChildren(userId, 3), 1);
+    t.equal(await tokens.forgetEndedChildren(userId, 3), 0, 'a used-up one may still run its last request');
+    t.equal(await tokens.forgetEndedChildren(userId, 2), 1);
     t.notOk((await ended(userId)).has(expired));
-    t.equal(await tokens.forgetEndedChildren(userId, 1), 2);
-    t.same([...(await ended(userId)).keys()].sort(), [live.id, revoked.id, second, child].sort());
+    t.equal(await tokens.forgetEndedChildren(userId, 1), 1);
+    t.notOk((await ended(userId)).has(first), 'the later made of two that was revoked first');
+    await advance(DAY_MS + 1);
+    t.equal(await tokens.forgetEndedChildren(userId, 1), 1);
+    t.same([...(await ended(userId)).keys()].sort(), [live.id, revoked.id, last, child].sort());
   });
 
   await t.test(`${name}: a token keeps its limits, and never outlives the given end`, async (t) => {

@@ -56,6 +56,21 @@ function madeAt(createdAt: Date, { hash, lifeMs, notAfter, ...token }: NewToken)
   return { ...token, ...unused, hash: hash.toString('hex') };
 }
 
+const DAY_MS = 86_400_000;
+
+/** Whether it has ended, and with it the last request of a used-up one. */
+function isOver(token: ApiToken, now: Date): boolean {
+  const state = tokenState(token, now);
+  if (state !== 'used_up') return state !== 'active';
+  return token.lastUsedAt !== null && token.lastUsedAt.getTime() < now.getTime() - DAY_MS;
+}
+
+function endMs({ revokedAt, expiresAt, lastUsedAt, usesLeft }: ApiToken): number {
+  if (revokedAt !== null) return revokedAt.getTime();
+  const ends = [expiresAt, usesLeft === 0 ? lastUsedAt : null].filter((end) => end !== null);
+  return Math.min(...ends.map((end) => end.getTime()));
+}
+
 const ownedBy = (state: MemoryState, userId: string): readonly Stored[] =>
   state.apiTokens.filter((token) => token.userId === userId);
 
@@ -130,8 +145,8 @@ const tokenChanges = (
 
   async forgetEndedChildren(userId, keep) {
     const ended = ownedBy(state, userId)
-      .filter((token) => token.depth > 0 && tokenState(token, clock.now()) !== 'active')
-      .toReversed();
+      .filter((token) => token.depth > 0 && isOver(token, clock.now()))
+      .sort((a, b) => endMs(b) - endMs(a));
     const forgotten = new Set(ended.slice(keep).map(({ id }) => id));
     state.apiTokens = state.apiTokens
       .filter(({ id }) => !forgotten.has(id))

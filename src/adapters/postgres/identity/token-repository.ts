@@ -71,8 +71,10 @@ const tokenChanges = (db: Db): Omit<TokenRepository, keyof ReturnType<typeof tok
     const { numAffectedRows } = await sql`
       delete from api_tokens where id in (
         select id from api_tokens where user_id = ${userId} and depth > 0
-          and (revoked_at is not null or expires_at <= now() or uses_left = 0)
-        order by created_at desc, id desc offset ${keep}
+          and (revoked_at is not null or expires_at <= now()
+            or uses_left = 0 and last_used_at < now() - interval '1 day')
+        order by coalesce(revoked_at, least(expires_at, case uses_left when 0 then last_used_at end)) desc, id desc
+        offset ${keep}
       )
     `.execute(db);
     return Number(numAffectedRows ?? 0);

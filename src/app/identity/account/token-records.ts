@@ -52,7 +52,7 @@ export async function insertToken(
   return ok({ token, secret });
 }
 
-/** Whether another token fits. The oldest ended children leave the list; the audit keeps their records. */
+/** Whether another token fits. The children that ended first leave the list; the audit keeps their records. */
 export async function roomForToken(
   { tokens }: Pick<Repositories, 'tokens'>,
   userId: string,
