@@ -10,6 +10,11 @@ const SIGN_OUTS = 7_264_918;
 const providerSessionFields = fromColumns('issuer subject sealedIdToken');
 
 export const postgresProviderSessions = (db: Db): ProviderSessionRepository => ({
+  ...sessions(db),
+  ...signOuts(db),
+});
+
+const sessions = (db: Db): Pick<ProviderSessionRepository, 'insert' | 'find' | 'listOf'> => ({
   insert: (sessionId, { issuer, subject, sid, sealedIdToken }) =>
     db
       .insertInto('provider_sessions')
@@ -45,7 +50,9 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
       )
       .orderBy('s.id')
       .$call(allAs(fromColumns('id userId'))),
+});
 
+const signOuts = (db: Db): Omit<ProviderSessionRepository, keyof ReturnType<typeof sessions>> => ({
   async noteSignOut({ issuer, subject, sid }, lifeMinutes) {
     await sql`select pg_advisory_xact_lock(${SIGN_OUTS})`.execute(db);
     await db.deleteFrom('provider_sign_outs').where('expires_at', '<=', sql<Date>`now()`).execute();
