@@ -109,6 +109,16 @@ t.test('a page continues where the one before ended, although its last item has 
   }
 });
 
+t.test('a page repeats no item of the same value, although the last item before it has moved', async (t) => {
+  const { call, read, ids } = await aScene();
+  const { items, next } = await read('/api/containers', { limit: '3', sort: 'status' });
+  const last = items.at(-1)?.['db_id'];
+  t.ok(ids.includes(String(last)));
+  await call('DELETE', `/api/containers/${last}`);
+  const rest = await read('/api/containers', { limit: '9', sort: 'status', cursor: next ?? '' });
+  t.equal(rest.items.length, NAMES.length - 3);
+});
+
 t.test('a list is limited to items with a value', async (t) => {
   const { call, read } = await aScene();
   const names = async (path: string, query: Record<string, string>) =>

@@ -96,7 +96,12 @@ function readCursor(cursor: string): { index: number; id: string; value: unknown
   throw unknownCursor();
 }
 
-/** Of items with the same value, some may be read twice rather than none. */
+const firstOf = <T>(items: readonly T[], is: (item: T) => boolean): number => {
+  const index = items.findIndex(is);
+  return index === -1 ? items.length : index;
+};
+
+/** Where the item was among those of the same value, if it is no longer one of them. */
 function afterCursor<T extends object>(
   items: readonly T[],
   cursor: string,
@@ -108,6 +113,7 @@ function afterCursor<T extends object>(
   if (order === null) return found === -1 ? index : found + 1;
   const { keyOf, isReverse } = order;
   if (found !== -1 && keyOf(items[found] as T) === value) return found + 1;
-  const next = items.findIndex((item) => compareKeys(keyOf(item), value, isReverse) >= 0);
-  return next === -1 ? items.length : next;
+  const isFrom = (least: number) => (item: T) => compareKeys(keyOf(item), value, isReverse) >= least;
+  const [same, other] = [firstOf(items, isFrom(0)), firstOf(items, isFrom(1))];
+  return Math.min(Math.max(same, index), other);
 }
