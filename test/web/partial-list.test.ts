@@ -1,4 +1,5 @@
 import t from 'tap';
+import { BerthError } from '../../web/src/api/errors.ts';
 import type { Container } from '../../web/src/api/types.ts';
 import { PartialList } from '../../web/src/state/list/partial-list.ts';
 import { rulesOf } from '../../web/src/state/list/rules.ts';
@@ -22,7 +23,12 @@ const PAGE_OF_MANY = 100;
 
 /** A service that has these containers. While `gate` is set, its answers wait, and say what was true when it was asked. */
 function aService(names: Iterable<string>, pageLength = PAGE) {
-  const state = { rows: [...names].map((name) => row(name)), asked: 0, gate: Promise.resolve() };
+  const state = {
+    rows: [...names].map((name) => row(name)),
+    asked: 0,
+    gate: Promise.resolve(),
+    refusesCursors: false,
+  };
   const answered = async <A>(answer: A): Promise<A> => {
     state.asked += 1;
     await state.gate;
@@ -30,6 +36,8 @@ function aService(names: Iterable<string>, pageLength = PAGE) {
   };
   const list = new PartialList<Container, Query>({
     readPage: (query, cursor) => {
+      if (state.refusesCursors && cursor !== null)
+        return Promise.reject(new BerthError(400, 'validation_failed', 'unknown cursor'));
       const { matches, compare } = rulesOf(query);
       const found = state.rows.filter(matches).sort(compare ?? (() => 0));
       const rest = found.filter(({ name }) => cursor === null || name > cursor);
@@ -222,6 +230,46 @@ t.test('a refresh of the rows on screen finds the page that they are on now', as
   t.equal(indexOf('m00090'), -1);
   t.equal(list.loaded.value?.items[indexOf('m00095')]?.status, 'stopped');
   t.ok(state.asked - before <= 8, 'other pages are not read');
+});
+
+t.test('a row that the whole list no longer has does not return by an earlier answer', async (t) => {
+  const { read, late, renew, remove, shown } = aService('abc');
+  await read();
+  const end = await late(() => renew('b'));
+  remove('b');
+  await read();
+  await end();
+  t.equal(shown(), 'ac');
+});
+
+t.test('a list is read anew when the service refuses its cursors', async (t) => {
+  const { list, read, remove, shown, state } = aService('abcdefgh');
+  await read();
+  state.refusesCursors = true;
+  remove('b');
+  await list.readMore();
+  t.equal(shown(), 'acd');
+  state.refusesCursors = false;
+  await list.readMore();
+  t.equal(shown(), 'acdefg');
+});
+
+t.test('in an order that only the service knows, a long list is read whole at intervals', async (t) => {
+  const names = Array.from({ length: 3 * PAGE_OF_MANY }, (_, index) => `m${String(index).padStart(5, '0')}`);
+  const { list, read, remove } = aService(names, PAGE_OF_MANY);
+  const query = { ...QUERY, sort: '-cpu' };
+  await read(query);
+  while (list.loaded.value?.next !== null) await list.readMore();
+  remove('m00090');
+  await list.refresh(query, [80, 100], () => true);
+  t.ok(list.has('m00090'), 'a page does not say that it is gone');
+  const { now } = performance;
+  t.teardown(() => {
+    performance.now = now;
+  });
+  performance.now = () => now.call(performance) + 61_000;
+  await list.refresh(query, [80, 100], () => true);
+  t.notOk(list.has('m00090'));
 });
 
 t.test('an unchanged list stays the same object', async (t) => {

@@ -168,3 +168,7 @@ export function goneFrom<T extends Listed>(
     (after === null || compare(after, row) < 0) && (next === null || end === null || compare(row, end) < 0);
   return items.filter((row) => !present.has(row.db_id) && isWithin(row));
 }
+
+/** Whether pages alone do not say which rows there are: in an order of the service, or by their number. */
+export const isOff = <T>({ items, next, total }: Part<T>, compare: Rules<T>['compare']): boolean =>
+  compare === null || (next === null && items.length !== total);

@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
+import { hasStatus } from '../../api/errors.ts';
 import {
   aligned,
   EMPTY,
   goneFrom,
+  isOff,
   joined,
   type Listed,
   type ListPage,
@@ -48,6 +50,7 @@ export class PartialList<T extends Listed, Q> {
   #asked = 0;
   #staleBefore = 0;
   #wholeAtMs = 0;
+  #wholeSince = 0;
   #more: More | null = null;
 
   constructor(source: Source<T, Q>) {
@@ -64,10 +67,10 @@ export class PartialList<T extends Listed, Q> {
     for (let reads = 0; reads < READS_AT_ONCE; reads += 1) {
       const start = this.#staleIn(view);
       if (start === undefined) break;
-      await this.#readFrom(start);
+      await this.#orWhole(query, () => this.#readFrom(start));
     }
-    if (this.#lacksRows() && performance.now() - this.#wholeAtMs > WHOLE_EVERY_MS)
-      await this.readWhole(query, isWanted);
+    if (performance.now() - this.#wholeAtMs <= WHOLE_EVERY_MS || this.loaded.value === null) return;
+    if (isOff(this.loaded.value, this.#source.rulesOf(query).compare)) await this.readWhole(query, isWanted);
   }
 
   /** Reads from the start, at least as much as is loaded. Shows it only if it is still wanted then. */
@@ -78,7 +81,17 @@ export class PartialList<T extends Listed, Q> {
     do {
       part = await this.#withPage(part, query, part.next);
     } while (part.next !== null && part.items.length < this.#sizeOf(query));
-    if (isWanted()) this.#show(query, this.#withNewer(part, since, query));
+    if (!isWanted()) return;
+    this.#show(query, this.#withNewer(part, since, query));
+    this.#forgetUpTo(since);
+  }
+
+  /** Keeps no old answer for a row that the list no longer has. */
+  #forgetUpTo(since: number): void {
+    this.#wholeSince = since;
+    const present = new Set(this.loaded.value?.items.map(({ db_id }) => db_id));
+    for (const [dbId, { asked }] of this.#known)
+      if (asked <= since && !present.has(dbId)) this.#known.delete(dbId);
   }
 
   /** Reads the next page, if there is one. What another reading has changed at the end since then stays. */
@@ -87,11 +100,21 @@ export class PartialList<T extends Listed, Q> {
     if (before === null || before.next === null) return Promise.resolve();
     const { query, next: cursor } = before;
     if (this.#more?.of === query && this.#more.cursor === cursor) return this.#more.done;
-    const done = this.#append(query, cursor).finally(() => {
+    const done = this.#orWhole(query, () => this.#append(query, cursor)).finally(() => {
       if (this.#more?.done === done) this.#more = null;
     });
     this.#more = { of: query, cursor, done };
     return done;
+  }
+
+  /** Another version of the service may refuse the cursors that are known. */
+  async #orWhole(query: Q, read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+    } catch (failure) {
+      if (!hasStatus(failure, 400)) throw failure;
+      await this.readWhole(query, () => this.loaded.value?.query === query);
+    }
   }
 
   async #append(query: Q, cursor: string): Promise<void> {
@@ -128,6 +151,8 @@ export class PartialList<T extends Listed, Q> {
     this.#asked += 1;
     const asked = this.#asked;
     const row = await read();
+    // why: a later reading of the whole list has not found it
+    if (asked <= this.#wholeSince && !this.has(dbId)) return;
     const now = this.loaded.value;
     if (!this.#learn(dbId, row, asked) || now === null) return;
     const part = row === null ? without(now, dbId) : placed(now, row, this.#source.rulesOf(now.query));
@@ -164,12 +189,6 @@ export class PartialList<T extends Listed, Q> {
   forget(): void {
     this.#known.clear();
     this.loaded.value = null;
-  }
-
-  /** Whether rows are missing although the end is loaded. */
-  #lacksRows(): boolean {
-    const now = this.loaded.value;
-    return now !== null && now.next === null && now.items.length < now.total;
   }
 
   #sizeOf = (query: Q): number => (this.loaded.value?.query === query ? this.loaded.value.items.length : 0);
