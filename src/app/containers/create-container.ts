@@ -108,7 +108,7 @@ async function attempt(
   { request, plan, caller, origin, note, answers, untilMs }: Creation,
 ): Promise<Attempt> {
   const { snapshot } = plan;
-  const reserved = await reserve(deps, request, plan, caller);
+  const reserved = await inTime(deps, untilMs, reserve(deps, request, plan, caller));
   const claim = (tx: Repositories) => deps.warmPool.claim(tx, reserved);
   let dbId: string = randomUUID();
   let isMember = false;
@@ -128,11 +128,18 @@ async function attempt(
   const of = snapshot === null ? {} : { snapshotId: snapshot.id };
   const operation = { kind: 'create', caller, origin, ...of } as const;
   const begun = Promise.withResolvers<void>();
-  const submitted = deps.operations.submit(dbId, operation, prepare, { answers }, begun.resolve);
-  const finishing = submitted.catch(engineRefusal);
+  let hasBegun = false;
+  const onBegun = (): void => {
+    hasBegun = true;
+    begun.resolve();
+  };
+  const submitted = deps.operations.submit(dbId, operation, prepare, { answers }, onBegun);
+  const finishing = submitted.catch(engineRefusal).finally(() => {
+    // A member in a create whose commit was not confirmed is no longer in the pool, and stays.
+    if (!hasBegun) deps.warmPool.release(reserved);
+  });
   // A second attempt may have no time left. It then answers with the row, which must exist.
-  const early = await Promise.race([begun.promise.then(() => null), finishing]);
-  if (early?.ok === false && !isMember) deps.warmPool.release(reserved);
+  await Promise.race([begun.promise, finishing]);
   const finished = await within(untilMs - performance.now(), finishing, null);
   if (finished?.ok) return { outcome: ok(finished.value.container), canRetryElsewhere: false };
   if (finished !== null)
@@ -140,6 +147,20 @@ async function attempt(
   const container = await deps.storage.repositories.containers.findAny(dbId);
   if (container === null) throw new Error(`container ${dbId} was not begun in time`);
   return { outcome: ok(container), canRetryElsewhere: false };
+}
+
+const LATE = Symbol('late');
+
+/** The reserved member, unless it takes longer than the create may: it is then released when it comes. */
+async function inTime(
+  { warmPool }: Pick<ContainerDeps, 'warmPool'>,
+  untilMs: number,
+  reserving: Promise<PoolMember | null>,
+): Promise<PoolMember | null> {
+  const reserved = await within(untilMs - performance.now(), reserving, LATE);
+  if (reserved !== LATE) return reserved;
+  reserving.then(warmPool.release, () => undefined);
+  return null;
 }
 
 /**

@@ -69,7 +69,7 @@ export function warmPool(given: WarmPoolDeps) {
   const pass = coalesced(() => tendUnlessStopped(upkeep));
   const warn = (err: unknown): void =>
     deps.log.warn({ err }, 'could not remove a container of the warm pool');
-  let releasing: Promise<unknown> = Promise.resolve();
+  let releasing = Promise.resolve();
   const passAfterClaims = coalesced(async () => {
     await quiet(upkeep);
     await pass();
@@ -93,10 +93,12 @@ export function warmPool(given: WarmPoolDeps) {
       return member !== null && (await tx.warmPool.forget(member, deps.owner)) ? member : null;
     },
 
-    /** Removes a reserved member of a refused create, in the background. */
+    /** Removes a reserved member that no create has taken, in the background. */
     release(member: PoolMember | null): void {
-      if (member !== null)
-        releasing = Promise.all([releasing, removeMember(deps, member, { isUnused: true }).catch(warn)]);
+      if (member === null) return;
+      const removing = removeMember(deps, member, { isUnused: true }).catch(warn);
+      // Nothing is kept of what has ended.
+      releasing = Promise.all([releasing, removing]).then(() => {});
     },
 
     /** For a timer: extends the leases of what this process makes or removes. */

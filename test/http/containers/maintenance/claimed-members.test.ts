@@ -1,10 +1,10 @@
 import t from 'tap';
 import { memoryRuntime, type memoryStorage } from '../../../../src/adapters/memory/index.ts';
-import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.ts';
+import { RuntimeBusy, RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { dumped } from '../../../support/database/dumped.ts';
 import { poolOf } from '../../../support/engine/container.ts';
 import { waitFor } from '../../../support/patience.ts';
-import { aPerson, aService, as } from '../../../support/service/service.ts';
+import { aPerson, aService, as, outcome } from '../../../support/service/service.ts';
 import { withPool } from '../../../support/service/warm-pool.ts';
 
 t.test('a database that fails over gives no container of a user to the next one', async (t) => {
@@ -90,6 +90,27 @@ t.test('a create that is refused after it took a member leaves nothing of it', a
   t.equal(runtime.boxes.size, 1);
 });
 
+t.test('a create whose engine stops answering after it took a member leaves nothing of it', async (t) => {
+  const { runtime, service, storage, members, call } = await withPool(t);
+  const { claim, ping } = runtime;
+  const taken = Promise.withResolvers<void>();
+  runtime.claim = async (handle) => {
+    taken.resolve();
+    return await claim(handle);
+  };
+  runtime.ping = async () => {
+    await taken.promise;
+    throw new RuntimeUnavailable('the engine does not answer');
+  };
+  t.match(outcome(await call('POST', '/api/containers', { name: 'dev' })), [500, 'internal_error']);
+  runtime.ping = ping;
+  const [next = ''] = await poolOf(storage, 1);
+  t.not(next, members[0]);
+  await service.warmPool.stop();
+  t.same([...runtime.volumes.keys()], [`ws-${next}`]);
+  t.equal(runtime.boxes.size, 1);
+});
+
 t.test('a create whose member the engine cannot claim makes its own container', async (t) => {
   const { runtime, members, call } = await withPool(t);
   runtime.claim = async () => {
@@ -98,6 +119,24 @@ t.test('a create whose member the engine cannot claim makes its own container', 
   const made = await call('POST', '/api/containers', { name: 'dev' });
   t.equal(made.statusCode, 201);
   t.not(made.json().db_id, members[0]);
+});
+
+t.test('a create does not wait longer for a member than for its container', async (t) => {
+  const { runtime, service, storage, members, call } = await withPool(t, { createWaitMs: 500 });
+  const { claim } = runtime;
+  const answered = Promise.withResolvers<void>();
+  runtime.claim = async (handle) => {
+    await answered.promise;
+    return await claim(handle);
+  };
+  const made = await call('POST', '/api/containers', { name: 'dev' });
+  t.equal(made.statusCode, 201);
+  answered.resolve();
+  await service.operations.idle();
+  const [next = ''] = await poolOf(storage, 1);
+  await service.warmPool.stop();
+  t.notOk([members[0], next].includes(made.json().db_id));
+  t.same([...runtime.volumes.keys()].toSorted(), [`ws-${next}`, `ws-${made.json().db_id}`].toSorted());
 });
 
 t.test('a member that takes long to start is left alone by other processes', async (t) => {
