@@ -8,7 +8,7 @@ export function memoryVolumeRetention(state: MemoryState, clock: Clock): VolumeR
     state.containers.filter(({ dbId, ownerId, state: now, deletedAt }) => {
       const { condemnedAt = null, claimedAt, removedAt, purgedAt } = state.volumes.get(dbId) ?? {};
       if (now !== 'deleted' || deletedAt === null || removedAt !== undefined) return false;
-      if (claimedAt !== undefined && !(what === 'remove' || (what === 'spare' && isFree(dbId)))) return false;
+      if (claimedAt !== undefined && what !== 'remove') return false;
       const isGuests = state.users.some(({ id, guestUntil }) => id === ownerId && guestUntil !== null);
       const deleted = { deletedAt, condemnedAt, isPurged: purgedAt !== undefined, isGuests };
       return volumeDue(deleted, retentionDays, clock.now()) === what;

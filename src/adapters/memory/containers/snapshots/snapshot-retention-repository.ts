@@ -23,7 +23,7 @@ export function memorySnapshotRetention(state: MemoryState, clock: Clock): Snaps
       for (const one of present()) {
         const due = dueOf(one, retentionDays);
         if (due === 'condemn') change(state, one.id, { condemnedAt: clock.now() });
-        if (due === 'spare' && isFree(one)) change(state, one.id, { condemnedAt: null, claimedAt: null });
+        if (due === 'spare' && one.claimedAt === null) change(state, one.id, { condemnedAt: null });
         const isMade = one.forkIds !== null && one.state !== 'creating' && !isInUse(one.id);
         if (isMade && one.purgedAt === null) change(state, one.id, { purgedAt: clock.now() });
       }

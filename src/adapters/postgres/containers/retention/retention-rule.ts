@@ -26,9 +26,9 @@ export function retentionRule({ table, prefix = '' }: Retained) {
     isToCondemn: (retentionDays: number) =>
       sql<boolean>`(${isOver(retentionDays)} and ${condemnedAt} is null)`,
 
-    /** Condemned, and kept longer since; not while a process removes it. A removal that failed no longer counts. */
+    /** Condemned, and kept longer since; not once its removal has begun, even if that failed: it may be gone. */
     isToSpare: (retentionDays: number) =>
-      sql<boolean>`(not ${isOver(retentionDays)} and ${condemnedAt} is not null and ${isFree})`,
+      sql<boolean>`(not ${isOver(retentionDays)} and ${condemnedAt} is not null and ${claimedAt} is null)`,
 
     /** Due to be removed, and no process does it. */
     isToRemove: (retentionDays: number) => sql<boolean>`(

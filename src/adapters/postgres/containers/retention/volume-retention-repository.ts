@@ -19,10 +19,7 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
         .set({ volume_condemned_at: clockNow })
         .where(RULE.isToCondemn(retentionDays))
         .execute();
-      await retained()
-        .set({ volume_condemned_at: null, volume_claimed_at: null })
-        .where(RULE.isToSpare(retentionDays))
-        .execute();
+      await retained().set({ volume_condemned_at: null }).where(RULE.isToSpare(retentionDays)).execute();
     },
 
     claim: (retentionDays) =>

@@ -24,10 +24,7 @@ const present = (db: Db) => db.updateTable('snapshots as s').where('s.removed_at
 const decisions = (db: Db): Pick<SnapshotRetentionRepository, 'review' | 'giveUp'> => ({
   async review(retentionDays) {
     await present(db).set({ condemned_at: clockNow }).where(RULE.isToCondemn(retentionDays)).execute();
-    await present(db)
-      .set({ condemned_at: null, claimed_at: null })
-      .where(RULE.isToSpare(retentionDays))
-      .execute();
+    await present(db).set({ condemned_at: null }).where(RULE.isToSpare(retentionDays)).execute();
     await present(db)
       .set({ purged_at: clockNow })
       .where('s.fork_ids', 'is not', null)
