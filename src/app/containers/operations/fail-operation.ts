@@ -80,11 +80,13 @@ async function endAsFailed(
   if (operation.kind === 'snapshot') return await failSnapshot(deps, operation);
   const { storage, owner } = deps;
   const isNew = now.runtimeId !== undefined;
+  // A container later than its row is a sign of a restored database: one left on a silent node is none.
+  const made = isMadeBy(operation) ? { generation: freshGeneration(operation) } : {};
   const failed = isRefusedUpdate(operation, now) ? null : FAILED_REASON[operation.kind];
   const reason = isNew ? NODE_SILENT : failed;
   return await storage.inTransaction(async (tx) => {
     const changed = await changeRow(tx, operation, {
-      change: { ...now, reason },
+      change: { ...now, ...made, reason },
       recreation: recreationOf(operation, { do: 'commit', now: isNew ? 'fresh' : 'old' }),
       isOurs: () => tx.operations.finish(operation.id, owner, 'failed', { refusal: operation.refusal }),
     });

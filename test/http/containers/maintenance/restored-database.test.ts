@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { memoryRuntime, memoryStorage } from '../../../../src/adapters/memory/index.ts';
+import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.ts';
 import { dumped } from '../../../support/database/dumped.ts';
 import { ageVolumeIn } from '../../../support/engine/container.ts';
 import { aServiceInTime } from '../../../support/service/factors.ts';
@@ -123,4 +124,24 @@ t.test('the volume of one that was restored since is kept, and it can be restore
   t.ok(runtime.volumes.has(volume), 'the retention has begun anew');
   t.equal((await post('restore')).statusCode, 200);
   t.equal((await post('start')).statusCode, 200);
+});
+
+t.test('what a failed restore has left on a silent node is no sign of a restored database', async (t) => {
+  const { service, runtime, call, url, post } = await aScene();
+  await call('DELETE', url);
+  const { create, observe, remove, start } = runtime;
+  const isSilent = async (): Promise<never> => {
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  runtime.create = async (spec) => {
+    await create(spec);
+    Object.assign(runtime, { observe: isSilent, remove: isSilent, start: isSilent });
+    return await isSilent();
+  };
+  t.match(outcome(await post('restore')), [503, 'container_unresponsive']);
+  t.equal(runtime.boxes.size, 1);
+  Object.assign(runtime, { create, observe, remove, start });
+  await service.reconcile();
+  t.equal(runtime.boxes.size, 0, 'it is removed at once');
+  t.equal((await post('restore')).statusCode, 200);
 });
