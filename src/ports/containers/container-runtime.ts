@@ -94,8 +94,8 @@ export interface ContainerRuntime {
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
   /**
-   * Takes a container out of the warm pool for ever, and keeps that in the engine, which is never older than its
-   * containers, as a restored database is. True for the first caller alone; false for one that is gone or no member.
+   * Takes a container out of the warm pool for ever, and records that in the engine. Unlike a restored database, the
+   * engine is never older than its containers. True for the first caller alone; false for one that is gone or no member.
    */
   claim(handle: RuntimeHandle): Promise<boolean>;
   /**

@@ -62,7 +62,7 @@ async function commitAtOnce(
   });
 }
 
-/** Each after the answer to the one before: after a failure, statements still waiting could follow the rollback. */
+/** Each after the answer to the one before: what is announced follows from the changed row. */
 async function commitInOrder(
   deps: OperationDeps,
   operation: AnnouncedOperation,

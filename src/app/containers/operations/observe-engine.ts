@@ -73,13 +73,16 @@ const MAKES_NONE: ReadonlySet<OperationKind> = new Set(['stop', 'start', 'transf
 const mayHaveFresh = ({ kind, freshRuntimeId }: StoredOperation): boolean =>
   freshRuntimeId !== null || !MAKES_NONE.has(kind);
 
-/** Whether it makes a container in place of one that is gone, or has been taken over: its database may be an older one. */
+/**
+ * Whether the database may be older than the engine: the operation replaces a container that is gone, or another process
+ * began it.
+ */
 const mayBeOutdated = ({ kind, measured, leaseNumber }: StoredOperation): boolean =>
   leaseNumber > FIRST_LEASE || kind === 'start' || kind === 'restore' || (kind === 'update' && !measured);
 
 /**
- * Two containers never run on one volume: a later one than this would be, which the database does not know, is adopted
- * or stopped by the reconciler first.
+ * Two containers must never run on one volume. If the engine runs a later one than the database knows, this fails until
+ * the reconciler has adopted or stopped it.
  */
 export async function requireLatest(
   runtime: Pick<ContainerObserver, 'list'>,

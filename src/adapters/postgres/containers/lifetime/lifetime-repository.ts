@@ -85,7 +85,10 @@ const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForU
       .$call(changedOne),
 });
 
-/** As `endOf` of lifetime-end.ts: a stopped container ends only by being deleted, and an end before its start is over. */
+/**
+ * The same rule as `endOf` in lifetime-end.ts: a stopped container can only be deleted, and an end earlier than its start
+ * no longer counts.
+ */
 const isEnding = (withinSeconds: number) => {
   const soon = sql<Date>`clock_timestamp() + make_interval(secs => ${withinSeconds})`;
   return sql<boolean>`
