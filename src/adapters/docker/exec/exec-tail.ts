@@ -9,15 +9,17 @@ const POLL_PAUSED_MS = 800;
 const ANSWER_SECONDS = 0.3;
 /** More than engine and kernel buffer of an ended program. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
+/** The engine's own buffers, about 100 KiB, fit into it. Its sent output is in the kernel, which discards nothing. */
+const MAX_PAUSED_TAIL_BYTES = 262_144;
+
+/** Whether the program has ended; null when the engine does not answer, as while it is busy with the end. */
+type HasEnded = () => Promise<boolean | null>;
 
 /**
  * Reads an exec's output on demand, so that a slow consumer slows the program. After the program's end the rest is read
  * at once: the engine would not wait for it, and would block other programs of the container meanwhile.
  */
-export async function* drainAfterExit(
-  source: Readable,
-  hasEnded: () => Promise<boolean>,
-): AsyncGenerator<Buffer> {
+export async function* drainAfterExit(source: Readable, hasEnded: HasEnded): AsyncGenerator<Buffer> {
   for await (const chunk of source as AsyncIterable<Buffer>) {
     const tail = takeTail(source, hasEnded);
     try {
@@ -33,7 +35,7 @@ export async function* drainAfterExit(
  * Lets a paused stream take in what its program has left when it ends. Its reader sees nothing of that before it
  * resumes, and the engine still slows a program that runs.
  */
-export function keepTail(source: Readable, hasEnded: () => Promise<boolean>): void {
+export function keepTail(source: Readable, hasEnded: HasEnded): void {
   let pauses = 0;
   let isWatching = false;
   const watch = (): void => {
@@ -45,10 +47,12 @@ export function keepTail(source: Readable, hasEnded: () => Promise<boolean>): vo
     isWatching = false;
     if (source.destroyed || !source.isPaused()) return;
     // Busy terminals pause often, and only for a moment.
-    if (seen !== pauses || !(await hasEnded())) return watch();
+    if (seen !== pauses) return watch();
+    const ended = await hasEnded();
+    if (ended !== true) watch();
     if (!source.isPaused()) return;
-    buffersUpTo(source, MAX_TAIL_BYTES);
-    source.read(0);
+    buffersUpTo(source, ended === false ? 1 : MAX_PAUSED_TAIL_BYTES);
+    if (ended !== false) source.read(0);
   };
   source.on('pause', () => {
     pauses += 1;
@@ -63,17 +67,15 @@ export function buffersUpTo(source: Readable, bytes: number): void {
   if (state !== undefined) state.highWaterMark = bytes;
 }
 
-/** An engine busy with a program's end does not answer about it, which counts too. */
-export const hasExited = (calls: EngineCalls, exec: Docker.Exec) => (): Promise<boolean> =>
-  calls
-    .read(ANSWER_SECONDS, (abortSignal) => exec.inspect({ abortSignal }))
-    .then(({ Running }) => !Running)
-    .catch(() => true);
+export const hasExited =
+  (calls: EngineCalls, exec: Docker.Exec): HasEnded =>
+  () =>
+    calls
+      .read(ANSWER_SECONDS, (abortSignal) => exec.inspect({ abortSignal }))
+      .then(({ Running }) => !Running)
+      .catch(() => null);
 
-function takeTail(
-  source: Readable,
-  hasEnded: () => Promise<boolean>,
-): { next(): Buffer | undefined; stop(): void } {
+function takeTail(source: Readable, hasEnded: HasEnded): { next(): Buffer | undefined; stop(): void } {
   const taken: Buffer[] = [];
   let left = MAX_TAIL_BYTES;
   const take = (): void => {
@@ -85,7 +87,8 @@ function takeTail(
     }
   };
   const poll = async (): Promise<void> => {
-    if (!(await hasEnded()) || timer === null) {
+    // A program that may have ended counts too.
+    if ((await hasEnded()) === false || timer === null) {
       if (timer !== null) timer = setTimeout(() => void poll(), POLL_EVERY_MS);
       return;
     }
