@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
+import { tokenFrom } from '../../src/agent/identity/credential.ts';
 import { unitText } from '../../src/agent/install/unit.ts';
 import { aShell, testService } from '../support/agent/service.ts';
 import { goes, runProcess } from '../support/child.ts';
@@ -60,6 +61,13 @@ t.test('the token of the environment goes to no other service than the one that 
   t.same(service.requests, []);
   const same = started(t, args, { ...env, BERTH_SERVER: `${service.address}/` });
   await waitFor(service.isConnected, { what: same.errors });
+});
+
+t.test('an enrolled agent needs no valid address in the environment', async (t) => {
+  const identity = { id: '1', name: 'shop', token: 'svc_enrolled' };
+  const given = { server: 'https://berth.example', token: undefined, tokenFile: undefined, identity };
+  for (const variables of [{}, { BERTH_TOKEN: 'svc_x' }])
+    t.equal(await tokenFrom({ ...given, env: { BERTH_SERVER: 'berth', ...variables } }), 'svc_enrolled');
 });
 
 t.test('when it is killed its shells end, and it can start again at once', async (t) => {

@@ -12,7 +12,7 @@ const PATIENCE_MS = 30_000;
  */
 const PAUSE = { share: 1 / 20, leastMs: 5, mostMs: 100 };
 /**
- * Dear checks, such as a command in a container, happen less often: a rest takes this many times as long as its check,
+ * Costly checks, such as a command in a container, happen less often: a rest takes this many times as long as its check,
  * at most this many milliseconds. With less, the checks themselves are what a busy machine is busy with.
  */
 const REST = { times: 3, mostMs: 500 };

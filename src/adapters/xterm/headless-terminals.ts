@@ -1,7 +1,7 @@
 import serialize from '@xterm/addon-serialize';
 import headless from '@xterm/headless';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
-import { limitSequences } from './dear-sequences.ts';
+import { limitSequences } from './costly-sequences.ts';
 import { GraphemesAddon } from './graphemes.ts';
 import { hiddenState } from './hidden-state.ts';
 import { mendErase } from './input-handler.ts';

@@ -37,7 +37,8 @@ export async function tokenFrom({ server, token, tokenFile, identity, env }: Sou
 /** Not for another server than the variables name. */
 function tokenOf(env: NodeJS.ProcessEnv, server: string): string | undefined {
   const named = env['BERTH_SERVER'];
-  return named === undefined || serverFrom(named, true) === server ? env['BERTH_TOKEN'] : undefined;
+  const isFor = named === undefined || (URL.canParse(named) && new URL(named).origin === server);
+  return isFor ? env['BERTH_TOKEN'] : undefined;
 }
 
 /** A token in a file that others can read is no secret. */

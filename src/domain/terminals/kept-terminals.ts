@@ -4,7 +4,7 @@ const MAX_KEPT = { terminals: 256, bytes: 134_217_728 };
 /** `bytes`: its output, which is kept for the client. */
 export type KeptTerminal = { readonly userId: string; readonly untilMs: number; readonly bytes: number };
 
-/** Those that are too many for their users: of each user the ones that would end first. */
+/** The terminals above each user's limits: those that would end first. */
 export function tooManyKept<T extends KeptTerminal>(all: readonly T[], most = MAX_KEPT): readonly T[] {
   const used = new Map<string, { terminals: number; bytes: number }>();
   return all

@@ -32,7 +32,7 @@ export async function openContext(
   options: BrowserContextOptions,
   session?: Session,
 ): Promise<BrowserContext> {
-  // Without a graphics processor each frame of an animation is dear.
+  // Without a graphics processor each frame of an animation is costly.
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   if (session === undefined) return context;
   await context.addCookies([cookieOf(session)]);

@@ -9,10 +9,7 @@ import { allAs, run } from '../sql.ts';
 /** A forgotten run has been silent for longer than any query asks. */
 const FORGOTTEN_SECONDS = 3_600;
 
-/**
- * The statement's commit does not wait for the disk: that of the terminal's record, which comes later in the same log,
- * does.
- */
+/** This commit does not wait for the disk. The commit of the terminal's record, later in the same log, does. */
 const withoutSync = sql<string>`set_config('synchronous_commit', 'off', true)`.as('synchronous_commit');
 
 export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({

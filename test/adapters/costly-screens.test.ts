@@ -1,6 +1,6 @@
 import headless from '@xterm/headless';
 import t from 'tap';
-import { limitSequences } from '../../src/adapters/xterm/dear-sequences.ts';
+import { limitSequences } from '../../src/adapters/xterm/costly-sequences.ts';
 import { xtermScreens } from '../../src/adapters/xterm/headless-terminals.ts';
 import { RenderBudget } from '../../src/adapters/xterm/render-budget.ts';
 import { aBrowserTerminal } from '../support/terminal/recordings.ts';
@@ -55,17 +55,17 @@ t.test('a program with too expensive output is no longer drawn', async (t) => {
   const large = xtermScreens.open({ cols: 1_000, rows: 1_000 });
   t.notOk(await large.write(Buffer.from('a')), 'a screen that is too large');
   large.end();
-  const dear = xtermScreens.open({ cols: 300, rows: 300 });
+  const costly = xtermScreens.open({ cols: 300, rows: 300 });
   const clear = Buffer.from('\x1b[2J'.repeat(500));
   let slices = 0;
-  while (slices < 10_000 && (await dear.write(clear))) slices += 1;
+  while (slices < 10_000 && (await costly.write(clear))) slices += 1;
   t.ok(slices < 10_000, `given up after ${slices} pieces`);
-  t.notOk(await dear.write(Buffer.from('a')), 'nor does it draw cheap output then');
-  dear.end();
+  t.notOk(await costly.write(Buffer.from('a')), 'nor does it draw cheap output then');
+  costly.end();
 });
 
-/** Each is dear for its length; the first value is what must come before it. */
-const DEAR = [
+/** Each costs far more than its length suggests; the first value is what must come before it. */
+const COSTLY = [
   ['', '\x1b[999S'],
   ['', '\x1b[999T'],
   ['\x1b[H', '\x1b[999L'],
@@ -80,8 +80,8 @@ const DEAR = [
   ['\x1b[4ha', '\x1b[99b'],
 ] as const;
 
-t.test('other work goes on while dear output is drawn', async (t) => {
-  for (const [before, sequence] of DEAR) {
+t.test('other work goes on while costly output is drawn', async (t) => {
+  for (const [before, sequence] of COSTLY) {
     const screen = xtermScreens.open({ cols: 200, rows: 50 });
     await screen.write(Buffer.from(`${'line\r\n'.repeat(100)}${before}`));
     let turns = 0;
@@ -100,7 +100,7 @@ t.test('other work goes on while dear output is drawn', async (t) => {
   }
 });
 
-t.test('links in the output make later lines no dearer', async (t) => {
+t.test('links in the output make later lines no costlier', async (t) => {
   const terminal = new headless.Terminal({ ...SIZE, allowProposedApi: true });
   limitSequences(terminal, new RenderBudget(terminal));
   const link = (at: number): string => `\x1b]8;;https://a.example/${at}\x07x\x1b]8;;\x07\r`;

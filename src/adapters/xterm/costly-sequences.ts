@@ -42,8 +42,8 @@ const REPEATED: readonly {
 ];
 
 /**
- * Charges sequences whose effect is dear for their length, and limits their repetitions to those that change the screen.
- * Register it after all other handlers: xterm.js asks the newest first.
+ * Charges sequences that cost far more than their length suggests, and limits their repetitions to those that change the
+ * screen. Register it after all other handlers: xterm.js asks the newest first.
  */
 export function limitSequences(terminal: Terminal, budget: RenderBudget): void {
   const handler = inputHandlerOf(terminal);
@@ -93,7 +93,7 @@ function limitScreens(terminal: Terminal, parser: Parser, budget: RenderBudget):
     ...['D', 'E', 'M'].map((final) => [{ final }, oneLine] as const),
   ] as const;
   for (const [id, cost] of escapes) parser.registerEscHandler(id, () => budget.spend(cost(terminal), false));
-  // A snapshot has no links, and each would make all later lines dearer.
+  // A snapshot has no links, and each would make all later lines costlier.
   parser.registerOscHandler(8, () => true);
 }
 
