@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type ApiToken, type TokenEnd, tokenState } from '../../../domain/identity/token.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
+import type {
+  NewToken,
+  TokenRecords,
+  TokenRepository,
+  TokenUses,
+  TokenWithUser,
+} from '../../../ports/identity/token-repository.ts';
 import { type MemoryState, useLimitsOf } from '../memory-state.ts';
 import { withoutPassword } from './user-repository.ts';
 
@@ -80,12 +86,13 @@ const findOwned = (state: MemoryState, id: string, userId: string): Stored | und
 export const memoryTokens = (state: MemoryState, clock: Clock): TokenRepository => ({
   ...tokenReads(state, clock),
   ...tokenChanges(state, clock),
+  ...tokenUses(state),
 });
 
 const tokenReads = (
   state: MemoryState,
   clock: Clock,
-): Pick<TokenRepository, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
+): Pick<TokenRecords, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
   async count(userId) {
     const stored = ownedBy(state, userId);
     const live = stored.filter((token) => tokenState(token, clock.now()) === 'active');
@@ -110,7 +117,7 @@ const tokenReads = (
 const tokenChanges = (
   state: MemoryState,
   clock: Clock,
-): Omit<TokenRepository, keyof ReturnType<typeof tokenReads>> => ({
+): Omit<TokenRecords, keyof ReturnType<typeof tokenReads>> => ({
   async insert(token) {
     const stored = madeAt(clock.now(), token);
     state.apiTokens.push(stored);
@@ -158,7 +165,9 @@ const tokenChanges = (
     for (const token of ownedBy(state, userId))
       if (token.revokedAt === null) replace(state, { ...token, revokedAt: clock.now() });
   },
+});
 
+const tokenUses = (state: MemoryState): TokenUses => ({
   async take(id) {
     const found = state.apiTokens.find((token) => token.id === id);
     if (!found?.usesLeft || found.revokedAt !== null) return null;

@@ -1,6 +1,12 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiToken, TokenEnd } from '../../../domain/identity/token.ts';
-import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
+import type {
+  NewToken,
+  TokenRecords,
+  TokenRepository,
+  TokenUses,
+  TokenWithUser,
+} from '../../../ports/identity/token-repository.ts';
 import { fromColumns, toColumns } from '../columns.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { ApiTokensTable } from '../schema/identity-tables.ts';
@@ -25,11 +31,15 @@ const SHOWN = [
   'uses_left',
 ] as const;
 
-export const postgresTokens = (db: Db): TokenRepository => ({ ...tokenReads(db), ...tokenChanges(db) });
+export const postgresTokens = (db: Db): TokenRepository => ({
+  ...tokenReads(db),
+  ...tokenChanges(db),
+  ...tokenUses(db),
+});
 
 const tokenReads = (
   db: Db,
-): Pick<TokenRepository, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
+): Pick<TokenRecords, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
   async count(userId) {
     const live = sql<number>`count(*) filter (
       where revoked_at is null and coalesce(expires_at > now(), true) and coalesce(uses_left > 0, true)
@@ -51,7 +61,7 @@ const tokenReads = (
   findAllByIdWithUser: (ids) => findWithUsers(db, sql`t.id = any(${ids}::uuid[])`),
 });
 
-const tokenChanges = (db: Db): Omit<TokenRepository, keyof ReturnType<typeof tokenReads>> => ({
+const tokenChanges = (db: Db): Omit<TokenRecords, keyof ReturnType<typeof tokenReads>> => ({
   async insert(token) {
     const query = db.insertInto('api_tokens').values(toRow(token)).returning(SHOWN);
     return toToken(await query.executeTakeFirstOrThrow());
@@ -88,7 +98,9 @@ const tokenChanges = (db: Db): Omit<TokenRepository, keyof ReturnType<typeof tok
       .where('revoked_at', 'is', null)
       .execute();
   },
+});
 
+const tokenUses = (db: Db): TokenUses => ({
   async take(id) {
     const { rows } = await sql<{ uses_left: number }>`
       update api_tokens set uses_left = uses_left - 1
