@@ -66,6 +66,11 @@ t.test('advice suits the refusal', async (t) => {
     title: 'This is so',
     next: 'Do that.',
   });
+  const nextOf = (code: keyof typeof ANSWERS): string =>
+    explain(errorOf(ANSWERS[code][0], { code, error: ANSWERS[code][1] }, null)).next;
+  t.match(nextOf('token_cannot_derive'), /Use another token/);
+  t.match(nextOf('mfa_not_started'), /Start it again/);
+  t.match(nextOf('passcode_not_set'), /Set one/);
 });
 
 t.test('every failure says what happened and what to do next', async (t) => {

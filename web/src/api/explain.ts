@@ -133,6 +133,10 @@ const BY_CODE: Readonly<Record<string, string>> = {
   role_setup_not_needed:
     'There is nothing to install. The toolset of this container adds nothing to its image.',
   role_setup_not_active: 'Nothing is being installed. The installation has already ended.',
+  token_cannot_derive:
+    'This token cannot make a child token. Its uses are counted, or it is the fifth below another. Use another token.',
+  mfa_not_started: 'This set-up of your authenticator app has expired. Start it again.',
+  passcode_not_set: 'You have no passcode. Set one first.',
   token_limit_reached: 'You have reached the limit of API tokens. Revoke one you no longer need.',
   passkey_limit_reached: 'You have reached the limit of passkeys. Delete one you no longer need.',
   identity_limit_reached:

@@ -8,7 +8,10 @@ import { Loading, Section } from '../../ui/section.tsx';
 export function DeletedSum() {
   const { value, failure, reload } = useLoaded(getKeptSum);
   return (
-    <Section title="Deleted containers" lead="Of everybody. They are kept for as long as you set above.">
+    <Section
+      title="Deleted containers"
+      lead="Everyone's containers. They are kept for as long as you set above."
+    >
       <LoadProblem of={{ failure, reload }} />
       {failure === null && value === null && <Loading />}
       {value !== null && (

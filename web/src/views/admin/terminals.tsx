@@ -26,7 +26,7 @@ export function OpenTerminals() {
       title="Open terminals"
       lead={
         value === null || value.length === 0
-          ? 'Of everybody. What they show stays private.'
+          ? "Everyone's terminals. What they show stays private."
           : `${plural(value.length, 'open terminal')}. What they show stays private.`
       }
     >

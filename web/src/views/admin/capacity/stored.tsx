@@ -8,7 +8,10 @@ type Amount = Capacity['stored']['volumes'];
 export function Stored({ capacity: { stored, nodes } }: { readonly capacity: Capacity }) {
   const { ready, making } = stored.warm_pool;
   return (
-    <Section title="Stored" lead="Of everybody. The disk of containers is as last measured.">
+    <Section
+      title="Stored"
+      lead="Everyone's containers, snapshots and recordings. The disk of containers is as last measured."
+    >
       <dl class="limits">
         <Row label="Containers" amount={stored.volumes} one="container" />
         <Row

@@ -92,7 +92,7 @@ const ALL_OF_THEM = { q: '', owner: '', status: '' };
 
 function leadOf(total: number | null, query: AdminContainerQuery): string {
   const rights = 'You can stop, delete, restore and give them away. Their contents stay private.';
-  if (total === null || total === 0) return `Of everybody. ${rights}`;
+  if (total === null || total === 0) return `Everyone's containers. ${rights}`;
   const deleted = query.deleted === '' ? '' : ' deleted';
   const count = isLimited(query) ? `${total}${deleted} found` : plural(total, `${deleted} container`.trim());
   return `${count}. ${rights}`;
