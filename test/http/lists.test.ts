@@ -119,6 +119,24 @@ t.test('a page repeats no item of the same value, although the last item before 
   t.equal(rest.items.length, NAMES.length - 3);
 });
 
+t.test('a page follows a cursor of an earlier version, and none of another order', async (t) => {
+  const { call, read } = await aScene();
+  const query = { limit: '2', sort: 'name' };
+  const { items, next } = await read('/api/containers', query);
+  const earlier = Buffer.from(`1 ${items[1]?.['db_id']}`).toString('base64url');
+  for (const cursor of [next ?? '', earlier]) {
+    const rest = await read('/api/containers', { ...query, cursor });
+    t.same(
+      rest.items.map(({ name }) => name),
+      ['c', 'd'],
+    );
+  }
+  for (const sort of ['', '&sort=-name', '&sort=status']) {
+    const { statusCode, json } = await call('GET', `/api/containers?limit=2&cursor=${next}${sort}`);
+    t.same([statusCode, Object.keys(json().fields ?? {})], [400, ['sort']], sort);
+  }
+});
+
 t.test('a list is limited to items with a value', async (t) => {
   const { call, read } = await aScene();
   const names = async (path: string, query: Record<string, string>) =>

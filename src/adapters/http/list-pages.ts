@@ -1,3 +1,4 @@
+import { Refusal } from '../../domain/errors.ts';
 import { unknownCursor } from './pagination.ts';
 
 type ListQuery = { readonly cursor?: string; readonly limit?: string; readonly sort?: string };
@@ -61,12 +62,20 @@ function compareKeys(a: unknown, b: unknown, isReverse: boolean): number {
 }
 
 /** The value of an item that decides its place; null without an order. */
-type Order<T> = { readonly keyOf: (item: T) => unknown; readonly isReverse: boolean } | null;
+type Order<T> = {
+  readonly sort: string;
+  readonly keyOf: (item: T) => unknown;
+  readonly isReverse: boolean;
+} | null;
 
 const orderOf = <T>(sort: string | undefined, sortKeyOf: SortKeys<T>): Order<T> =>
   sort === undefined
     ? null
-    : { keyOf: (item) => sortKeyOf(item, sort.replace('-', '')) ?? null, isReverse: sort.startsWith('-') };
+    : {
+        sort,
+        keyOf: (item) => sortKeyOf(item, sort.replace('-', '')) ?? null,
+        isReverse: sort.startsWith('-'),
+      };
 
 /** Stable. */
 const inOrder = <T extends object>(items: T[], order: Order<T>): T[] =>
@@ -82,14 +91,29 @@ function cursorAt<T extends object>(
   order: Order<T>,
 ): string {
   const item = items[index] as T;
-  const named = [index, String(fieldOf(item, key)), order?.keyOf(item) ?? null];
+  const named = [index, String(fieldOf(item, key)), order?.keyOf(item) ?? null, order?.sort ?? null];
   return Buffer.from(JSON.stringify(named)).toString('base64url');
 }
 
-function readCursor(cursor: string): { index: number; id: string; value: unknown } {
+type Cursor = {
+  readonly index: number;
+  readonly id: string;
+  readonly value?: unknown;
+  /** Absent in cursors of earlier versions, which may still be in use during an upgrade. */
+  readonly sort?: string | null;
+};
+
+/** Of earlier versions. */
+const INDEX_AND_ID = /^(\d{1,6}) (.+)$/;
+
+function readCursor(cursor: string): Cursor {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, place, name] = INDEX_AND_ID.exec(text) ?? [];
+  if (name !== undefined) return { index: Number(place), id: name };
   try {
-    const [index, id, value] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Number.isSafeInteger(index) && index >= 0 && typeof id === 'string') return { index, id, value };
+    const [index, id, value, sort] = JSON.parse(text);
+    if (Number.isSafeInteger(index) && index >= 0 && typeof id === 'string')
+      return { index, id, value, sort };
   } catch {
     // why: refused below, as any other text
   }
@@ -108,9 +132,11 @@ function afterCursor<T extends object>(
   key: string,
   order: Order<T>,
 ): number {
-  const { index, id, value } = readCursor(cursor);
+  const { index, id, value, sort } = readCursor(cursor);
+  if (sort !== undefined && sort !== (order?.sort ?? null))
+    throw new Refusal({ code: 'validation_failed', fields: { sort: 'must be that of the page before' } });
   const found = items.findIndex((item) => String(fieldOf(item, key)) === id);
-  if (order === null) return found === -1 ? index : found + 1;
+  if (order === null || value === undefined) return found === -1 ? index : found + 1;
   const { keyOf, isReverse } = order;
   if (found !== -1 && keyOf(items[found] as T) === value) return found + 1;
   const isFrom = (least: number) => (item: T) => compareKeys(keyOf(item), value, isReverse) >= least;
