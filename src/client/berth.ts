@@ -43,8 +43,8 @@ export class Berth {
   readonly #service: Service;
 
   /**
-   * Without options: `BERTH_SERVER` and `BERTH_TOKEN` in Node, the page's own origin in browsers. `BERTH_TOKEN` is not for
-   * a given server that is another one than `BERTH_SERVER`.
+   * Without options: `BERTH_SERVER` and `BERTH_TOKEN` in Node, the page's own origin in browsers. `BERTH_TOKEN` is not sent
+   * to a given `server` that differs from `BERTH_SERVER`.
    */
   constructor(options: BerthOptions = {}) {
     const server = serverOf(options.server);
@@ -110,7 +110,14 @@ const environment = (name: string): string | undefined =>
 /** null: no credential. */
 function tokenFor(server: string): string | null {
   const named = environment('BERTH_SERVER');
-  return named === undefined || serverOf(named) === server ? (environment('BERTH_TOKEN') ?? null) : null;
+  const own = named === undefined || (originOf(named) ?? named) === (originOf(server) ?? server);
+  return own ? (environment('BERTH_TOKEN') ?? null) : null;
+}
+
+/** null: not an address. One without a scheme is of https, as for the command. */
+function originOf(server: string): string | null {
+  const address = /^[a-z]+:\/\//i.test(server) ? server : `https://${server}`;
+  return URL.canParse(address) ? new URL(address).origin : null;
 }
 
 function serverOf(given: string | undefined): string {

@@ -240,4 +240,9 @@ t.test('server and token come from the environment, and a server is an http addr
   await new Berth({ server, token: null, fetch }).version();
   await new Berth({ server: 'http://another.example', fetch }).version();
   t.same(asked, [null, null], 'none is none, and another server gets none');
+  for (const named of ['berth.example', 'https://berth.example:443/', 'http://[']) {
+    process.env['BERTH_SERVER'] = named;
+    await new Berth({ server: 'https://Berth.example', fetch }).version();
+  }
+  t.same(asked.slice(2), [`Bearer ${ada.token}`, `Bearer ${ada.token}`, null], 'addresses are compared');
 });
