@@ -159,6 +159,24 @@ for (const [name, options, env, expected] of [
     { BERTH_SERVER: 'two', BERTH_TOKEN: 'u' },
     { kind: 'given', server: 'https://two', token: 't' },
   ],
+  [
+    'the sign-in for the server of the environment, whose profile is of another one',
+    {},
+    { BERTH_SERVER: 'two', BERTH_PROFILE: 'one' },
+    { kind: 'profile', server: 'https://two', name: 'two' },
+  ],
+  [
+    'the sign-in for a server flag that one variable names, though the other does not',
+    { server: 'two' },
+    { BERTH_SERVER: 'two', BERTH_PROFILE: 'one' },
+    { kind: 'profile', server: 'https://two', name: 'two' },
+  ],
+  [
+    'the profile of the environment at its server',
+    {},
+    { BERTH_SERVER: 'one', BERTH_PROFILE: 'again' },
+    { kind: 'profile', server: 'https://one', name: 'again' },
+  ],
   ['an empty variable as none', {}, { BERTH_SERVER: '', BERTH_TOKEN: '' }, { kind: 'profile', name: 'one' }],
 ] as const) {
   t.test(`target: ${name}`, async (t) => t.match(targetOf(HOSTS, options, { env }), expected));

@@ -40,11 +40,15 @@ function withVariables({ profiles }: Hosts, flags: TargetOptions, env: Io['env']
   };
   const { server, profile, token = set.token } = flags;
   if (profile !== undefined) return flags;
-  if (server === undefined) return { ...set, token };
-  const theirs = set.server ?? profiles[set.profile ?? '']?.server;
-  if (theirs !== undefined && serverAddress(theirs) !== serverAddress(server)) return flags;
-  return { ...set, server, token };
+  const profiled = profiles[set.profile ?? '']?.server;
+  const theirs = set.server ?? profiled;
+  if (server !== undefined && theirs !== undefined && !isSameServer(theirs, server)) return flags;
+  const address = server ?? set.server;
+  const isElsewhere = address !== undefined && profiled !== undefined && !isSameServer(profiled, address);
+  return { server: address, token, profile: isElsewhere ? undefined : set.profile };
 }
+
+const isSameServer = (one: string, other: string): boolean => serverAddress(one) === serverAddress(other);
 
 /** The profile in use when several are for one server, otherwise the first. */
 function profileAt(hosts: Hosts, server: string): string | null {
