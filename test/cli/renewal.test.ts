@@ -1,6 +1,12 @@
+import { once } from 'node:events';
 import { lstatSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { renew } from '../../src/cli/profiles/auth-calls.ts';
+import { fileDraft } from '../../src/cli/state/file-draft.ts';
+import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { SOURCE, theCommand } from '../support/service/command.ts';
@@ -68,6 +74,26 @@ t.test('a session that the file has no room for is not renewed', async (t) => {
   service.clock.advance(PAST_GRACE_MS);
   t.match(await run(['whoami']), { code: 0 });
   t.not(saved(), cookie);
+});
+
+t.test('the file that a link names is made, and the link stays', async (t) => {
+  const home = aFolder(t);
+  const [link, file] = [path.join(home, 'link'), path.join(home, 'file')];
+  symlinkSync('file', link);
+  fileDraft(link).replaceBy('new');
+  t.ok(lstatSync(link).isSymbolicLink());
+  t.equal(readFileSync(file, 'utf8'), 'new');
+});
+
+t.test('a renewal ends though the server never answers', async (t) => {
+  const server = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  await t.rejects(renew(`http://127.0.0.1:${port}`, 'any'), { name: 'BerthError' });
 });
 
 t.test('a renewal replaces the file that a link names, and not the link', async (t) => {

@@ -32,17 +32,23 @@ export async function pollDeviceSignIn(berth: Berth, device_code: string): Promi
 /** The service accepts a used refresh token again for ten seconds, for answers that were lost. */
 const REPEAT_MS = 8_000;
 const TRY_MS = 4_000;
+const LEAST_TRY_MS = 1_000;
 const PAUSE_MS = 250;
+/** The client's own would take longer. */
+const NONE = { retries: 0, firstMs: 0, maxMs: 0, maxWaitMs: 0 };
 
-/** Asks again where no answer came: a used refresh token that comes later looks stolen, and ends the session. */
+/**
+ * Asks again where no answer came: a used refresh token that comes later looks stolen, and ends the session. Ends within
+ * eight seconds, since other commands wait for the file.
+ */
 export async function renew(server: string, refreshToken: string): Promise<SignedIn> {
   const until = performance.now() + REPEAT_MS;
+  const leftMs = (): number => Math.ceil(until - performance.now());
   for (;;) {
-    const mayWait = performance.now() + TRY_MS > until;
     try {
-      return await renewOnce(server, refreshToken, mayWait ? {} : { timeoutMs: TRY_MS });
+      return await renewOnce(server, refreshToken, { timeoutMs: Math.min(TRY_MS, leftMs()), retries: NONE });
     } catch (error) {
-      if (!mayBeSpent(error) || performance.now() > until) throw error;
+      if (!mayBeSpent(error) || leftMs() < PAUSE_MS + LEAST_TRY_MS) throw error;
       await delay(PAUSE_MS);
     }
   }

@@ -1,13 +1,17 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   ftruncateSync,
+  lstatSync,
   openSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import path from 'node:path';
 import { CliError } from '../cli-error.ts';
 
 /** A file beside another one that replaces it when it is complete. */
@@ -39,12 +43,12 @@ export function fileDraft(file: string, roomBytes = 0): FileDraft {
   };
 }
 
-function named(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+/** What a symbolic link names, even where that is not there yet. */
+function named(file: string, mostLinks = 40): string {
+  if (existsSync(file)) return realpathSync(file);
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  if (!isLink || mostLinks === 0) return file;
+  return named(path.resolve(realpathSync(path.dirname(file)), readlinkSync(file)), mostLinks - 1);
 }
 
 /** Uses the room that the file has. */
