@@ -20,7 +20,10 @@ declare module 'fastify' {
     whileLocked?: boolean;
     /** Shut to a barred session, as all routes for administrators are. */
     shutAfterReset?: boolean;
-    /** Each request makes an audit record: they are limited per user. Not for what ends something: it never waits. */
+    /**
+     * Each request makes an audit record: they are limited per user. Never set on a route that ends something: that
+     * must not be limited.
+     */
     makesRecord?: boolean;
     /** The words for a fault of this route. */
     failure?: string;

@@ -13,7 +13,7 @@ export interface ProviderSessionRepository {
   listOf(whom: SignedOut): Promise<readonly Pick<UserSession, 'id' | 'userId'>[]>;
   /**
    * Remembers a sign-out, once the transactions that have asked about one have ended; those that ask later wait for this
-   * one. Neither comes after a lock that the other's transaction may wait for.
+   * one. Call both before any lock that the other's transaction may wait for.
    */
   noteSignOut(whom: SignedOut, lifeMinutes: number): Promise<void>;
   /** Whether the provider has signed that person or session out since then. */
