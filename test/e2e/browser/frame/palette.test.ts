@@ -100,6 +100,7 @@ test('the palette opens the dialogs of all pages, from any page', async (t, brow
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
   await runs(page, 'invite', 'Invite a person');
+  await page.getByRole('dialog', { name: 'Invite a person' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await runs(page, 'invite', 'Invite a person');
