@@ -67,10 +67,15 @@ export class Invariants {
     return row;
   }
 
-  /** Waits until no operation is active. */
+  /** Waits until no operation is active; a database that was just killed may end its first connections. */
   async settled(withinMs = SETTLE_WITHIN_MS): Promise<void> {
     const active = () => this.#rows('select id from operations where finished_at is null');
-    await waitFor(async () => (await active()).length === 0, {
+    const isSettled = () =>
+      active().then(
+        (rows) => rows.length === 0,
+        () => false,
+      );
+    await waitFor(isSettled, {
       patienceMs: withinMs,
       everyMs: 100,
       what: 'no operation is active',
