@@ -53,7 +53,7 @@ function matching<T extends object>(all: readonly T[], filters: Readonly<Record<
   return all.filter((item) => wanted.every(([field, value]) => fieldOf(item, field) === value));
 }
 
-/** Of two values; a missing one comes last, whatever the direction. */
+/** Compares two values. A missing one comes last in both directions. */
 function compareKeys(a: unknown, b: unknown, isReverse: boolean): number {
   if (a === b) return 0;
   if (a === null || b === null) return a === null ? 1 : -1;

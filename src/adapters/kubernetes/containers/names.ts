@@ -9,7 +9,7 @@ export const OWNER_LABEL = 'berth.owner';
 export const OPERATION_LABEL = 'berth.operation';
 /** On a record: the claim that its Pods mount. */
 export const VOLUME_LABEL = 'berth.volume';
-/** On a record: its container was made for the warm pool, and nobody has claimed it. */
+/** On the record of a container of the warm pool, until a create claims it. */
 export const MEMBER_LABEL = 'berth.member';
 /** Marks the Pods of an installation's isolation check, which have no row: by `INSTANCE_LABEL` they would be containers. */
 export const CANARY_LABEL = 'berth.canary-of';

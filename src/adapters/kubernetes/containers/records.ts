@@ -43,7 +43,7 @@ export type ContainerRecord = {
   readonly runtimeId: string;
   readonly spec: Kept;
   readonly env: readonly string[];
-  /** It was made for the warm pool, and nobody has claimed it. */
+  /** Whether it is a member of the warm pool that no create has claimed. */
   readonly isMember: boolean;
 };
 

@@ -11,7 +11,7 @@ export const RESOURCES_LABEL = 'berth.resources';
 /** On a service: the image that was asked for; its tasks name one by its id. */
 export const IMAGE_LABEL = 'berth.image';
 
-/** On a service: its container was made for the warm pool, and nobody has claimed it. */
+/** On the service of a container of the warm pool, until a create claims it. */
 export const MEMBER_LABEL = 'berth.member';
 
 /** How the name of each service begins; digits of a secret follow. */

@@ -32,7 +32,7 @@ export type ContainerRecord = {
   readonly nodeId: string;
   readonly volume: string;
   readonly resources: Resources;
-  /** It was made for the warm pool, and nobody has claimed it. */
+  /** Whether it is a member of the warm pool that no create has claimed. */
   readonly isMember: boolean;
   readonly service: Service;
 };
